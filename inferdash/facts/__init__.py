@@ -1,0 +1,1 @@
+"""What is: models, accelerators, number formats, each with its source and the day it was checked."""

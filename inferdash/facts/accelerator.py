@@ -1,0 +1,34 @@
+"""An accelerator as its datasheet: memory, bandwidth, peaks. A rate that a chip does not have is absent."""
+
+from pydantic import Field
+
+from inferdash.facts.precision import PRECISIONS, Precision
+from inferdash.facts.provenance import Sourced
+from inferdash.validated import Bytes, BytesPerSecond, FlopsPerSecond
+
+
+class Accelerator(Sourced):
+    """One accelerator. Peaks are dense; the larger figures that datasheets print are with sparsity."""
+
+    memory: Bytes = Field(gt=0)
+    """As the maker sells it, in GB of 10^9 bytes."""
+    visible_memory: Bytes | None = None
+    """What the driver reports, before any program runs."""
+    bandwidth: BytesPerSecond = Field(gt=0)
+    """Between the memory and the chip."""
+    dense_bf16: FlopsPerSecond | None = None
+    dense_fp8: FlopsPerSecond | None = None
+    dense_int8: FlopsPerSecond | None = None
+    dense_fp4: FlopsPerSecond | None = None
+    link_bandwidth: BytesPerSecond | None = None
+    """Between accelerators, one way, for one accelerator."""
+    sparse_trap: str = ""
+    """Figures often copied as the dense peak, which are not."""
+
+    def rate(self, precision: Precision) -> tuple[Precision, float | None]:
+        """The format in which this chip multiplies numbers stored as `precision`, and its dense peak in FLOP/s.
+
+        A chip without that rate works at bf16. The peak is None where the maker publishes none.
+        """
+        peak: float | None = getattr(self, precision.rate)
+        return (precision, peak) if peak else (PRECISIONS["bf16"], self.dense_bf16)

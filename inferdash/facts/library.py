@@ -1,0 +1,39 @@
+"""Reads presets/: one TOML file a fact, whose stem is its id and stands in links."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from inferdash import shipped
+from inferdash.facts.accelerator import Accelerator
+from inferdash.facts.architecture import Architecture
+
+Fact = TypeVar("Fact", bound=BaseModel)
+
+
+def read(path: Path, kind: type[Fact]) -> Fact:
+    """One preset.
+
+    Raises:
+        pydantic.ValidationError: where the file is not such a fact.
+    """
+    return kind.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+def _read_all(folder: str, kind: type[Fact]) -> dict[str, Fact]:
+    return {path.stem: read(path, kind) for path in sorted((shipped("presets") / folder).glob("*.toml"))}
+
+
+@cache
+def models() -> dict[str, Architecture]:
+    """Id -> model."""
+    return _read_all("models", Architecture)
+
+
+@cache
+def accelerators() -> dict[str, Accelerator]:
+    """Id -> accelerator."""
+    return _read_all("accelerators", Accelerator)

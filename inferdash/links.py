@@ -1,0 +1,203 @@
+"""A scenario as a link and back.
+
+A link is plain query parameters: only what differs from the baseline of its version, the version last
+(`?model=qwen3-32b&batch=64&v=1`). A link without a version was cut on the way or typed by hand. Reading never
+fails: what cannot be read is a problem in a sentence, and the rest applies.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+from annotated_types import Ge, Le
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from inferdash import quantities
+from inferdash.scenario import BASE, FIELDS, Choices, Place, Scenario, mark
+from inferdash.validated import Quantity
+
+BASELINES: Final[dict[int, Scenario]] = {1: BASE}
+"""Version -> the scenario of an empty link. An entry never changes: a new default is a new version."""
+NEWEST: Final = max(BASELINES)
+VERSION: Final = "v"
+
+_LONGEST: Final = 100_000
+"""Characters of a query that are read; a link of this program has under 2,000."""
+_MOST: Final = 200
+"""Parameters of a query that are read."""
+_EMPTY: Final = {"title": "none"}
+_STREAMLITS_OWN: Final = {"embed", "embed_options"}
+"""Parameters by which a page is embedded; they say nothing about the scenario."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read."""
+
+    field: str
+    """Name of the parameter; empty where the whole link is meant."""
+    sentence: str
+    """What was read, what is allowed, and what is used now, in plain text."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a link says."""
+
+    scenario: Scenario
+    problems: tuple[Problem, ...]
+    version: int | None
+    """As written in the link; None where it has none, or one that is no number."""
+
+
+def encode(scenario: Scenario) -> str:
+    """The query of a scenario, without "?"."""
+    return urlencode(parameters(scenario), quote_via=quote, safe="/")
+
+
+def parameters(scenario: Scenario) -> dict[str, str]:
+    """Parameters of the link of a scenario, in the order of the fields, the version last."""
+    baseline = BASELINES[NEWEST]
+    changed = {
+        name: written(name, value)
+        for name in FIELDS
+        if (value := getattr(scenario, name)) != getattr(baseline, name) and _place(name).counts_if(scenario)
+    }
+    return changed | {VERSION: str(NEWEST)}
+
+
+def written(name: str, value: Any) -> str:
+    """A field's value as it stands in a link or a text field; an unset one is empty."""
+    unit = mark(name, Quantity)
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case int() | float() if unit:
+            return quantities.written(value, unit.unit)
+    return str(value)
+
+
+def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
+    """The scenario of a link, and what could not be read of it.
+
+    Args:
+        query: a query with or without "?", a whole address, or the pairs of its names and values.
+    """
+    problems: list[Problem] = []
+    pairs = _pairs(query, problems)
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        if values.get(name, value) != value:
+            problems.append(Problem(name, f"{_clipped(name)} is given twice; {_clipped(value)}, the last, counts."))
+        values[name] = value
+    version, baseline = _version(values.pop(VERSION, None), problems)
+    scenario, unread = read({k: v for k, v in values.items() if k not in _STREAMLITS_OWN}, baseline)
+    return Decoded(scenario, (*problems, *unread), version)
+
+
+def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> tuple[Scenario, tuple[Problem, ...]]:
+    """The scenario with these values over a baseline, and what could not be read of them.
+
+    A value that cannot be read leaves the baseline's. Links and widgets are both read here.
+    """
+    problems = [Problem(name, _unknown(name)) for name in values if name not in FIELDS]
+    known = {name: value for name, value in values.items() if name in FIELDS}
+    scenario = None
+    while scenario is None:
+        try:
+            scenario = Scenario.model_validate(dict(baseline) | known)
+        except ValidationError as failure:
+            for error in failure.errors(include_url=False):
+                names = [str(error["loc"][0])] if error["loc"] else [n for n in error["ctx"]["fields"] if n in known]
+                problems.append(Problem(names[0], _unread(names, known, baseline, error)))
+                for name in names:
+                    del known[name]
+    problems += [
+        Problem(name, f"{name}={_clipped(value)} says nothing about this scenario; it is left out.")
+        for name, value in known.items()
+        if not _place(name).counts_if(scenario)
+    ]
+    return scenario, tuple(problems)
+
+
+def _place(name: str) -> Place:
+    place: Place = mark(name, Place)
+    return place
+
+
+def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> list[tuple[str, str]]:
+    if isinstance(query, str):
+        query = query.partition("#")[0].rpartition("?")[2]
+        if len(query) > _LONGEST:
+            problems.append(Problem("", f"The link has {len(query):,} characters, of which {_LONGEST:,} are read."))
+            query = query[:_LONGEST]
+        query = parse_qsl(query, keep_blank_values=True, errors="replace", separator="&")
+    pairs = list(query)
+    if len(pairs) > _MOST:
+        problems.append(Problem("", f"The link has {len(pairs):,} parameters, of which the first {_MOST} are read."))
+    return pairs[:_MOST]
+
+
+def _version(written: str | None, problems: list[Problem]) -> tuple[int | None, Scenario]:
+    newest = BASELINES[NEWEST]
+    if written is None:
+        sentence = "The link has no version at its end, so a part of it may be missing; what is there was read."
+        problems.append(Problem(VERSION, sentence))
+        return None, newest
+    version = int(written) if written.isascii() and written.isdigit() and len(written) < 9 else None  # noqa: PLR2004 - versions are small
+    if version not in BASELINES:
+        made = "a newer inferdash" if version and version > NEWEST else "no inferdash"
+        sentence = f"v={_clipped(written)} was written by {made}; the link is read as v={NEWEST}."
+        problems.append(Problem(VERSION, sentence))
+        return version, newest
+    return version, BASELINES[version]
+
+
+def _unread(names: list[str], values: Mapping[str, Any], baseline: Scenario, error: ErrorDetails) -> str:
+    given = " and ".join(f"{name}={_clipped(values[name])}" for name in names)
+    used = ", ".join(
+        f"{name}={written(name, getattr(baseline, name)) or _EMPTY.get(name, 'the datasheet’s')}" for name in names
+    )
+    reason = _reason(names[0], error)
+    return f"{given} {reason}{'' if reason.endswith('?') else '.'} Used instead: {used}."
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name.lower(), FIELDS, n=1)
+    advice = f"; did you mean {near[0]}?" if near else " and is left out."
+    return f"{_clipped(name)} is no part of a scenario{advice}"
+
+
+def _reason(name: str, error: ErrorDetails) -> str:
+    match error["type"]:
+        case "choice":
+            names = mark(name, Choices).names()
+            ids = {title.lower(): key for key, title in names.items()} | {key: key for key in names}
+            near = get_close_matches(str(error["input"])[:100].lower(), ids, n=1)
+            return error["msg"] + (f"; did you mean {ids[near[0]]}?" if near else f"; known are {', '.join(names)}")
+        case "quantity" | "plain" | "fields":
+            return error["msg"]
+        case "string_too_long":
+            return f"is longer than {error['ctx']['max_length']} characters"
+        case "bool_parsing" | "bool_type":
+            return "is neither true nor false"
+    least, most = (
+        next(getattr(m, key) for m in FIELDS[name].metadata if isinstance(m, kind))
+        for key, kind in (("ge", Ge), ("le", Le))
+    )
+    unit = mark(name, Quantity)
+    if unit:
+        return f"is not from {quantities.shown(least, unit.unit)} to {quantities.shown(most, unit.unit)}"
+    whole = "a whole number" if isinstance(getattr(BASE, name), int) else "a number"
+    return f"is not {whole} from {least:,} to {most:,}"
+
+
+def _clipped(value: Any) -> str:
+    """At most 40 characters that can be shown, of what may be anything."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value)[:41])
+    return text if len(text) <= 40 else f"{text[:39]}…"  # noqa: PLR2004 - the length that the docstring states

@@ -1,0 +1,121 @@
+"""One pass of a model: what it multiplies, what it loads, and how long that takes at full speed.
+
+Prefill, decode and the check of proposed tokens are the same pass with other numbers of positions and of earlier
+tokens: a prefill runs the prompt with nothing before it, a decode runs one position after the text so far.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inferdash.formula import Number, formula
+from inferdash.physics import kv_cache, roofline
+from inferdash.physics.deployment import Deployment
+
+Bound = Literal["compute", "memory"]
+
+
+@formula(unit="FLOP", ref="reading-and-writing")
+def matrix_flops(*, in_blocks: Number, output_layer: Number, positions: Number, output_positions: Number) -> Number:
+    """Operations of one request with the parameters: 2 for each parameter and position that it works on.
+
+    `output_positions` is at how many positions the output layer runs: all of them as the chapter counts, or the
+    last one of a prefill as engines do.
+    """
+    return 2 * (in_blocks * positions + output_layer * output_positions)
+
+
+@formula(unit="FLOP", ref="attention")
+def attention_flops_of_layers(*, layers: Number, flops_per_layer: Number) -> Number:
+    """Operations of attention of one request in `layers` equal layers."""
+    return layers * flops_per_layer
+
+
+@formula(unit="FLOP", ref="batching")
+def pass_flops(*, requests: Number, matrix_flops: Number, attention_flops: Number) -> Number:
+    """Operations of a pass: those of each request."""
+    return requests * (matrix_flops + attention_flops)
+
+
+@formula(unit="B", ref="batching")
+def pass_bytes_read(*, parameter_bytes: Number, requests: Number, cache_bytes: Number) -> Number:
+    """Bytes that a pass loads: the parameters once, and the cache of each request."""
+    return parameter_bytes + requests * cache_bytes
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass. Its fields are numbers, or arrays where it was asked for with arrays."""
+
+    flops: Number
+    matrix_flops: Number
+    attention_flops: Number
+    bytes_read: Number
+    compute_s: Number | None
+    """None where the peak of the accelerator is not known."""
+    load_s: Number
+    pass_s: Number | None
+    """None where its arithmetic is not known; it is then at least `load_s`."""
+
+    @property
+    def bound(self) -> Bound | None:
+        """What a single pass is limited by; None where its arithmetic is not known."""
+        if self.compute_s is None:
+            return None
+        return "compute" if self.compute_s > self.load_s else "memory"
+
+
+def one_pass(
+    deployment: Deployment, *, requests: Number, positions: Number, past: Number, output_positions: Number
+) -> Pass:
+    """A pass that runs `positions` new positions of each of `requests` requests after `past` tokens of each.
+
+    Args:
+        deployment: what runs on what.
+        requests: requests in the pass.
+        positions: new positions of each request.
+        past: tokens of each request that are in the cache.
+        output_positions: positions of each request at which the output layer runs.
+    """
+    architecture, counts = deployment.architecture, deployment.parameters
+    matrices = matrix_flops(
+        in_blocks=counts.in_blocks,
+        output_layer=counts.output_layer,
+        positions=positions,
+        output_positions=output_positions,
+    )
+    attention = sum(
+        attention_flops_of_layers(
+            layers=blocks.count, flops_per_layer=blocks.attention.flops(positions=positions, past=past)
+        )
+        for blocks in architecture.blocks
+    )
+    flops = pass_flops(requests=requests, matrix_flops=matrices, attention_flops=attention)
+    bytes_read = pass_bytes_read(
+        parameter_bytes=deployment.loaded_bytes,
+        requests=requests,
+        cache_bytes=kv_cache.request_cache_bytes(architecture, deployment.cache, tokens=past),
+    )
+    gpus, peak = deployment.gpus, deployment.peak
+    compute_s = None if peak is None else roofline.compute_s(flops=flops, gpus=gpus, peak=peak)
+    load_s = roofline.load_s(bytes_read=bytes_read, gpus=gpus, bandwidth=deployment.accelerator.bandwidth)
+    return Pass(
+        flops=flops,
+        matrix_flops=matrices,
+        attention_flops=attention,
+        bytes_read=bytes_read,
+        compute_s=compute_s,
+        load_s=load_s,
+        pass_s=None if compute_s is None else roofline.pass_s(compute_s=compute_s, load_s=load_s),
+    )
+
+
+def prefill(deployment: Deployment, *, prompt: Number, output_layer_last: bool) -> Pass:
+    """The pass that reads the prompt of one request."""
+    return one_pass(
+        deployment, requests=1, positions=prompt, past=0, output_positions=1 if output_layer_last else prompt
+    )
+
+
+def decode(deployment: Deployment, *, requests: Number, past: Number) -> Pass:
+    """A pass that writes one token of each request after `past` tokens."""
+    return one_pass(deployment, requests=requests, positions=1, past=past, output_positions=1)

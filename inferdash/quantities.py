@@ -1,0 +1,183 @@
+"""Quantities as people write them, and numbers as they are shown.
+
+Inside the program a quantity is a plain number in its base unit (bytes, bytes per second, FLOPs, FLOP/s,
+seconds, dollars, tokens). It is converted twice: when it is read ("3.35 TB/s" -> 3.35e12) and when it is shown.
+GB is 10^9 bytes and GiB is 2^30 bytes; they are never mixed.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_DECIMAL: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+_BINARY: Final = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_TIME: Final = {
+    "ns": 1e-9,
+    "µs": 1e-6,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
+
+UNITS: Final[dict[str, dict[str, float]]] = {
+    "B": {f"{p}B": f for p, f in (_DECIMAL | _BINARY).items()},
+    "B/s": {f"{p}B/s": f for p, f in (_DECIMAL | _BINARY).items()},
+    "FLOP": {f"{p}FLOP": f for p, f in _DECIMAL.items()},
+    "FLOP/s": {f"{p}FLOP/s": f for p, f in _DECIMAL.items()},
+    "s": _TIME,
+}
+"""Base unit -> every unit that is read for it, with its size in base units."""
+
+_SHOWN: Final = {
+    "B": ["B", "kB", "MB", "GB", "TB", "PB"],
+    "B/token": ["B/token", "kB/token", "MB/token", "GB/token"],
+    "B/s": ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s"],
+    "FLOP": ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"],
+    "FLOP/s": ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s", "EFLOP/s"],
+}
+_LARGE_COUNTS: Final = {1e12: "trillion", 1e9: "billion", 1e6: "million"}
+_COUNTED: Final = {"requests", "GPUs", "tokens", "numbers", "pairs", "parameters", "positions"}
+"""Units that lose their plural at 1."""
+_QUANTITY: Final = re.compile(r"([-+]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?)\s*(\S*)")
+_PLAIN_LIMIT: Final = 1e7
+"""Below this a whole count is shown digit by digit."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A number as it stands on the page, apart from its unit, which is set smaller."""
+
+    number: str
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.unit}".rstrip()
+
+
+def parse(text: str, unit: str) -> float:
+    """The quantity that `text` writes, in base units.
+
+    Args:
+        text: a number and a unit: "3.35 TB/s", "80 GB", "81559 MiB", "250ms". A bare number is in base units.
+        unit: the base unit to return, a key of `UNITS`.
+
+    Raises:
+        ValueError: with one sentence that says what was read and what is allowed.
+    """
+    known = UNITS[unit]
+    match = _QUANTITY.fullmatch(text.strip())
+    example = {"B": "80 GB", "B/s": "3.35 TB/s", "FLOP": "2 TFLOP", "FLOP/s": "989 TFLOP/s", "s": "250 ms"}[unit]
+    if match is None:
+        raise ValueError(f"is not a number with a unit, such as {example}")
+    number, written_unit = match.groups()
+    factor = known.get(written_unit or unit)
+    if factor is None:
+        alike = [u for u in known if u.lower() == written_unit.lower()]
+        raise ValueError(
+            f"has the unit “{written_unit}”, which is not read here; write {alike[0] if alike else example}"
+        )
+    try:
+        value = float(number.replace(",", "").replace("_", "")) * factor
+    except ValueError:
+        raise ValueError(f"is not a number with a unit, such as {example}") from None
+    if not math.isfinite(value):
+        raise ValueError(f"is too large to be a quantity; write one such as {example}")
+    # 3.35 * 1e12 is 3350000000000.0; a product such as 989.4e12 may be off in the last bit: take the shortest number.
+    return float(f"{value:.15g}")
+
+
+def written(value: float, unit: str) -> str:
+    """`value` in base units as text that `parse` reads back exactly, short and without spaces ("3.35TB/s")."""
+    candidates = [f"{value / factor:.15g}{name}" for name, factor in UNITS[unit].items() if not name.startswith("u")]
+    exact = [text for text in candidates if "e" not in text and parse(text, unit) == value]
+    return min(exact, key=len) if exact else f"{value!r}{unit}"
+
+
+def digits(value: float, significant: int = 3) -> str:
+    """`value` with that many significant digits, thousands separated.
+
+    Very small and very large numbers are written in powers of ten.
+
+    Raises:
+        ValueError: for a NaN or an infinity, which no page may show.
+    """
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        raise ValueError("a number on a page is always finite")
+    exponent = math.floor(math.log10(abs(value)))
+    rounded = round(value, significant - 1 - exponent)
+    exponent = math.floor(math.log10(abs(rounded)))
+    if exponent < -4 or abs(rounded) >= 1e15:  # noqa: PLR2004 - where plain digits stop being readable
+        mantissa = rounded / 10.0**exponent
+        return f"{mantissa:.{significant - 1}f}".rstrip("0").rstrip(".") + f"e{exponent}"
+    decimals = max(0, significant - 1 - exponent)
+    text = f"{rounded:,.{decimals}f}"
+    # 80 is "80", while 15.01 is "15.0": the zero says that it was rounded.
+    return text.rstrip("0").rstrip(".") if "." in text and value == round(value) else text
+
+
+def shown(value: float, unit: str) -> Shown:
+    """`value` in base units as it stands on a page: 0.00448 s is 4.48 ms, 17179869184 B is 17.2 GB."""
+    if unit == "s":
+        return _shown_time(value)
+    if unit == "$":
+        return Shown(f"${_money(value)}", "")
+    if unit == "%":
+        return Shown(percent(value), "")
+    if unit in _SHOWN:
+        names = _SHOWN[unit]
+        step = 0 if value == 0 else int(math.log10(float(f"{abs(value):.3g}")) // 3)
+        step = min(max(step, 0), len(names) - 1)
+        return Shown(digits(value / 1000.0**step), names[step])
+    if unit == "parameters":
+        for size, name in _LARGE_COUNTS.items():
+            if value >= size:
+                return Shown(f"{digits(value / size)} {name}", unit)
+    whole = value == round(value) and abs(value) < _PLAIN_LIMIT
+    number = f"{value:,.0f}" if whole else digits(value)
+    return Shown(number, unit.removesuffix("s") if number == "1" and unit in _COUNTED else unit)
+
+
+def _shown_time(value: float) -> Shown:
+    size = abs(float(f"{value:.3g}"))
+    if size == 0:
+        return Shown("0", "s")
+    for name in ("d", "h", "min"):
+        if size >= 2 * _TIME[name]:
+            return Shown(digits(value / _TIME[name]), name)
+    for name in ("s", "ms", "µs"):
+        if size >= _TIME[name]:
+            return Shown(digits(value / _TIME[name]), name)
+    return Shown(digits(value / _TIME["ns"]), "ns")
+
+
+def _money(value: float) -> str:
+    return f"{value:,.2f}" if abs(value) >= 1 or value == 0 else digits(value)
+
+
+def percent(share: float) -> str:
+    """A share as it stands in a sentence: 0.0179 is "1.8%", 0.9966 is "99.7%", 0.5 is "50%"."""
+    value = 100 * share
+    if value == 0:
+        return "0%"
+    if 99.9 < value < 100:  # noqa: PLR2004 - "100%" would say that nothing is left
+        return "over 99.9%"
+    if 0 < value < 0.01:  # noqa: PLR2004 - "0%" would say that there is nothing
+        return "under 0.01%"
+    text = f"{value:.1f}" if value >= 1 else f"{value:.2g}"
+    return text.removesuffix(".0") + "%"
+
+
+def times(factor: float) -> str:
+    """A factor as it stands in a sentence: 292.7 is "293 times", 2 is "2 times", 1.04 is "1.04 times"."""
+    return f"{digits(factor)} times"
+
+
+def count(number: float, noun: str) -> str:
+    """A counted noun with its plural: "1 request", "64 requests", "1,024 tokens"."""
+    return f"{number:,.0f} {noun}" + ("" if number == 1 else "s")

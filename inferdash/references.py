@@ -1,0 +1,38 @@
+"""Where the formulas come from: a key, a title, and a link where there is one."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A section of the chapter, or a paper."""
+
+    title: str
+    link: str | None = None
+
+
+CHAPTER: Final = "Inference, the textbook chapter that the pages follow"
+
+REFERENCES: Final[dict[str, Reference]] = {
+    "reading-and-writing": Reference("Chapter “Inference”, section 10.1, Reading and writing"),
+    "kv-cache": Reference("Chapter “Inference”, section 10.2, The KV cache"),
+    "batching": Reference("Chapter “Inference”, section 10.4, Batching"),
+    "roofline": Reference(
+        "Williams, Waterman, Patterson: Roofline, an insightful visual performance model (2009)",
+        "https://doi.org/10.1145/1498765.1498785",
+    ),
+    "attention": Reference("Vaswani and others: Attention is all you need (2017)", "https://arxiv.org/abs/1706.03762"),
+    "grouped-query-attention": Reference(
+        "Ainslie and others: GQA, training generalized multi-query transformer models (2023)",
+        "https://arxiv.org/abs/2305.13245",
+    ),
+    "gated-feed-forward": Reference(
+        "Shazeer: GLU variants improve transformer (2020)", "https://arxiv.org/abs/2002.05202"
+    ),
+    "speculative-decoding": Reference(
+        "Leviathan, Kalman, Matias: Fast inference from transformers via speculative decoding (2022)",
+        "https://arxiv.org/abs/2211.17192",
+    ),
+}
+"""Key -> reference. A formula names its key; a test holds that the key is here."""

@@ -1,0 +1,225 @@
+"""Section 10.1: what a pass is limited by, what that does to a written token, and what speculation gains."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.formula import Number, section
+from inferdash.physics import memory, request, roofline
+from inferdash.physics.passes import Bound, Pass, decode, prefill
+from inferdash.scenario import Scenario
+from inferdash.studies import speculation
+from inferdash.studies.numbers import Row, Table, number, part, plain, show
+from inferdash.studies.request import FirstToken, request_times
+from inferdash.studies.speculation import Speculation
+
+NAME: Final = "compute_vs_memory"
+TITLE: Final = "Compute vs memory"
+_CURVE_POINTS: Final = 60
+_ALIKE: Final = 1.05
+"""Below this factor two times are said to be about the same."""
+_LIMITS: Final[dict[Bound | None, str]] = {"compute": "arithmetic", "memory": "memory", None: "not known"}
+
+
+@dataclass(frozen=True)
+class PassNumbers:
+    """One pass at the limit, and its share for one token."""
+
+    flops: float = number("FLOP", "operations")
+    bytes_read: float = number("B", "bytes loaded")
+    compute_s: float | None = number("s", "arithmetic (limit)")
+    load_s: float = number("s", "loading (limit)")
+    pass_s: float | None = number("s", "pass (limit)")
+    bound: Bound | None = number("word", "limited by")
+    per_token_s: float | None = number("s", "for each token (limit)")
+
+
+@dataclass(frozen=True)
+class DecodeNumbers(PassNumbers):
+    """A pass of the decode, and the speed at which one request gets its tokens."""
+
+    output_tok_per_s: float | None = number("tokens/s", "output speed (limit)")
+
+
+@dataclass(frozen=True)
+class ComputeVsMemory:
+    """Every headline number of the page."""
+
+    prefill: PassNumbers = part("prefill of the prompt")
+    decode: DecodeNumbers = part("pass of the decode")
+    written_to_prompt_ratio: float | None = number("times", "a written token takes, of a prompt token's time")
+    attention_share: float = number("%", "attention adds to the operations of the prefill")
+    ridge_flop_per_byte: float | None = number("FLOP/B", "ridge")
+    time_to_first_token: FirstToken = part("time to first token")
+    answer_s: float | None = number("s", "rest of the answer (limit)")
+    largest_batch: int = number("requests", "largest batch that fits")
+    fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
+    speculation: Speculation = part("speculative decoding")
+
+
+def study(scenario: Scenario) -> ComputeVsMemory:
+    """The numbers of the page for a scenario."""
+    with section("The model and its accelerator"):
+        machine = scenario.deployment
+        ridge = machine.peak and roofline.ridge_flop_per_byte(
+            peak=machine.peak, bandwidth=machine.accelerator.bandwidth
+        )
+    with section("Prefill of the prompt"):
+        reading = prefill(machine, prompt=scenario.prompt, output_layer_last=scenario.output_layer == "last")
+        prefill_numbers = PassNumbers(**_numbers(reading, tokens=scenario.prompt))
+        share = request.attention_share(attention_flops=reading.attention_flops, matrix_flops=reading.matrix_flops)
+    with section("A pass of the decode"):
+        writing = decode(machine, requests=scenario.batch, past=scenario.prompt)
+        speed = None if writing.pass_s is None else request.output_tok_per_s(pass_s=writing.pass_s)
+        decode_numbers = DecodeNumbers(
+            **_numbers(writing, tokens=scenario.batch),
+            output_tok_per_s=plain(speed),
+        )
+        ratio = None
+        if prefill_numbers.per_token_s and decode_numbers.per_token_s:
+            ratio = request.written_to_prompt_ratio(
+                written_token_s=decode_numbers.per_token_s, prompt_token_s=prefill_numbers.per_token_s
+            )
+    with section("Time to first token, and the rest of the answer"):
+        first, answer_s = request_times(scenario, machine, prefill_s=prefill_numbers.pass_s)
+    with section("What the memory holds"):
+        largest = memory.largest_batch(machine, tokens=scenario.prompt)
+        fewest = memory.fewest_gpus(machine, requests=scenario.batch, tokens=scenario.prompt)
+    with section("Speculative decoding"):
+        gain = speculation.study(scenario, machine, decode_pass_s=decode_numbers.pass_s)
+    return ComputeVsMemory(
+        prefill=prefill_numbers,
+        decode=decode_numbers,
+        written_to_prompt_ratio=plain(ratio),
+        attention_share=float(share),
+        ridge_flop_per_byte=plain(ridge),
+        time_to_first_token=first,
+        answer_s=answer_s,
+        largest_batch=int(largest),
+        fewest_gpus=int(fewest),
+        speculation=gain,
+    )
+
+
+def _numbers(one: Pass, *, tokens: int) -> dict[str, Any]:
+    share = None if one.pass_s is None else request.per_token_s(pass_s=one.pass_s, tokens=tokens)
+    return {
+        "flops": float(one.flops),
+        "bytes_read": float(one.bytes_read),
+        "compute_s": plain(one.compute_s),
+        "load_s": float(one.load_s),
+        "pass_s": plain(one.pass_s),
+        "bound": one.bound,
+        "per_token_s": plain(share),
+    }
+
+
+def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
+    """The result in words, true at every setting."""
+    ratio, batch = result.written_to_prompt_ratio, scenario.batch
+    holds = "" if result.fewest_gpus <= scenario.gpus else f" {_ways_out(scenario, result)}"
+    if ratio is None:
+        load = quantities.shown(result.decode.load_s, "s")
+        return (
+            f"Writing a token takes at least {load}, the time of loading; the arithmetic is not known, because "
+            f"no peak is published for {scenario.hardware.name}.{holds}"
+        )
+    together = "" if batch == 1 else f"With {quantities.count(batch, 'request')} in a batch, "
+    comparison = (
+        f"writing a token takes {quantities.times(ratio)} as long as reading one"
+        if ratio >= _ALIKE
+        else f"reading a token takes {quantities.times(1 / ratio)} as long as writing one"
+        if ratio <= 1 / _ALIKE
+        else "writing a token takes about as long as reading one"
+    )
+    limits = (
+        f"both are limited by {_LIMITS[result.decode.bound]}"
+        if result.decode.bound == result.prefill.bound
+        else f"the decode is limited by {_LIMITS[result.decode.bound]}, the prefill by {_LIMITS[result.prefill.bound]}"
+    )
+    said = f"{together}{comparison}: {limits}."
+    return said[0].upper() + said[1:] + holds
+
+
+def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
+    chips = quantities.count(scenario.gpus, "GPU")
+    if result.fewest_gpus > scenario.gpus and result.largest_batch:
+        fits = quantities.count(result.largest_batch, "request")
+        return f"But {chips} can hold {fits} of this length only; the batch needs at least {result.fewest_gpus}."
+    return f"But {chips} cannot hold the model: it needs at least {result.fewest_gpus:,}."
+
+
+def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
+    """Both times of section 10.1, for the prefill of the prompt and for one pass of the decode."""
+    both = (result.prefill, result.decode)
+
+    def unused(busy: str) -> tuple[float | None, ...]:
+        return tuple(
+            None if p.pass_s is None else plain(roofline.unused_share(busy_s=getattr(p, busy), pass_s=p.pass_s))
+            for p in both
+        )
+
+    def row(label: str, unit: str, name: str) -> Row:
+        return Row(label, unit, tuple(getattr(p, name) for p in both))
+
+    return Table(
+        columns=(
+            f"Prefill of {quantities.count(scenario.prompt, 'token')}",
+            f"Decode of {quantities.count(scenario.batch, 'request')}",
+        ),
+        rows=(
+            row("Operations", "FLOP", "flops"),
+            row("Bytes loaded", "B", "bytes_read"),
+            row("Arithmetic (limit)", "s", "compute_s"),
+            row("Loading (limit)", "s", "load_s"),
+            row("Pass (limit)", "s", "pass_s"),
+            Row("Limited by", "word", tuple(_LIMITS[p.bound] for p in both)),
+            Row("Arithmetic unused", "%", unused("compute_s")),
+            Row("Loading unused", "%", unused("load_s")),
+            row("Each token (limit)", "s", "per_token_s"),
+        ),
+    )
+
+
+def roofline_rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str, Any]]]:
+    """The roof, the prefill and the decode under it, and the path of the decode as the batch grows.
+
+    Returns rows under "roof", "path" and "points". Where no peak is known the roof is the bandwidth's slope alone.
+    """
+    machine = scenario.deployment
+    chip, gpus = machine.accelerator, machine.gpus
+
+    def height(intensity: Number) -> Number:
+        return roofline.attainable_flop_per_s(
+            gpus=gpus, peak=machine.peak or np.inf, bandwidth=chip.bandwidth, intensity=intensity
+        )
+
+    batches = np.unique(np.geomspace(1, max(result.largest_batch, scenario.batch), _CURVE_POINTS).round())
+    along = decode(machine, requests=batches, past=scenario.prompt)
+    path = np.asarray(roofline.intensity_flop_per_byte(flops=along.flops, bytes_read=along.bytes_read))
+    points = [
+        {
+            "pass": name,
+            "intensity": (x := one.flops / one.bytes_read),
+            "flop_per_s": float(height(x)),
+            "label": f"{name}, {show(one.pass_s, 's')}",
+        }
+        for name, one in (("Prefill", result.prefill), ("Decode", result.decode))
+    ]
+    edges = [*(point["intensity"] for point in points), *path.tolist()]
+    corner = [] if result.ridge_flop_per_byte is None else [result.ridge_flop_per_byte]
+    edges = [min(edges + corner) / 2, *corner, max(edges + corner) * 2]
+    peak = "" if machine.peak is None else str(quantities.shown(gpus * machine.peak, "FLOP/s"))
+    roof = [{"intensity": x, "flop_per_s": float(height(x)), "label": ""} for x in edges]
+    if corner:
+        roof[1]["label"] = f"ridge: {quantities.shown(corner[0], 'FLOP/B')}, {peak}"
+    return {
+        "roof": roof,
+        "path": [
+            {"batch": int(b), "intensity": x, "flop_per_s": y}
+            for b, x, y in zip(batches, path.tolist(), np.asarray(height(path)).tolist(), strict=True)
+        ],
+        "points": points,
+    }

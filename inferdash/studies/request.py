@@ -1,0 +1,87 @@
+"""The time of one request: a stage at a time until its first token, then the rest of its answer."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from inferdash import quantities
+from inferdash.physics import request
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.passes import Bound, decode
+from inferdash.scenario import Scenario
+from inferdash.studies.numbers import number, plain
+
+
+@dataclass(frozen=True)
+class FirstToken:
+    """The time to first token by part."""
+
+    queue_s: float = number("s", "wait for a GPU")
+    prefill_s: float | None = number("s", "prefill (limit)")
+    network_s: float = number("s", "network")
+    reasoning_s: float | None = number("s", "hidden reasoning (limit)")
+    total_s: float | None = number("s", "in all")
+
+
+def request_times(
+    scenario: Scenario, machine: Deployment, *, prefill_s: float | None
+) -> tuple[FirstToken, float | None]:
+    """The time to first token by part, and the seconds from then to the last token of the answer."""
+    reasoning_s = _written_s(scenario, machine, before=scenario.prompt, passes=scenario.reasoning)
+    answer_s = _written_s(scenario, machine, before=scenario.prompt + scenario.reasoning, passes=scenario.answer - 1)
+    total = None
+    if prefill_s is not None and reasoning_s is not None:
+        total = request.time_to_first_token_s(
+            queue_s=scenario.queue, prefill_s=prefill_s, network_s=scenario.network, reasoning_s=reasoning_s
+        )
+    first = FirstToken(
+        queue_s=scenario.queue,
+        prefill_s=prefill_s,
+        network_s=scenario.network,
+        reasoning_s=reasoning_s,
+        total_s=plain(total),
+    )
+    return first, answer_s
+
+
+def _written_s(scenario: Scenario, machine: Deployment, *, before: int, passes: int) -> float | None:
+    """Seconds in which the decode writes that many tokens after the first `before` of the text."""
+    if passes == 0:
+        return 0.0
+    middle = request.mean_past(before=before, passes=passes)
+    mean = decode(machine, requests=scenario.batch, past=middle).pass_s
+    return None if mean is None else float(request.written_s(passes=passes, mean_pass_s=mean))
+
+
+def request_rows(
+    scenario: Scenario, first: FirstToken, answer_s: float | None, *, prefill: Bound | None, decode: Bound | None
+) -> list[dict[str, Any]]:
+    """The stages of one request in order, each with its start and end in seconds; none where a time is not known.
+
+    Args:
+        scenario: for its counts of tokens.
+        first: the time to first token by part.
+        answer_s: the rest of the answer.
+        prefill: what the prefill is limited by.
+        decode: what the decode is limited by.
+    """
+    stages = (
+        ("Wait for a GPU", "waiting", first.queue_s),
+        ("Prefill", prefill, first.prefill_s),
+        ("Network", "waiting", first.network_s),
+        ("Hidden reasoning", decode, first.reasoning_s),
+        ("Answer", decode, answer_s),
+    )
+    rows: list[dict[str, Any]] = []
+    start = 0.0
+    for stage, limit, duration in stages:
+        if limit is None or duration is None:
+            return []
+        end = start + duration
+        label = f"{stage}, {quantities.shown(duration, 's')}"
+        if stage == "Answer":
+            label += f" for {quantities.count(scenario.answer - 1, 'more token')}"
+        rows.append(
+            {"stage": stage, "limit": limit, "start_s": start, "end_s": end, "duration_s": duration, "label": label}
+        )
+        start = end
+    return rows
