@@ -86,18 +86,26 @@ def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
     """The scenario of a link, and what could not be read of it.
 
     Args:
-        query: a query with or without "?", a whole address, or the pairs of its names and values.
+        query: a query with or without "?", a whole address, or the pairs of its names and values. An empty one is
+            the baseline, with nothing to complain about.
     """
     problems: list[Problem] = []
     pairs = _pairs(query, problems)
+    if not pairs and not problems:
+        return Decoded(BASELINES[NEWEST], (), NEWEST)
     values: dict[str, str] = {}
     for name, value in pairs:
         if values.get(name, value) != value:
             problems.append(Problem(name, f"{_clipped(name)} is given twice; {_clipped(value)}, the last, counts."))
         values[name] = value
     version, baseline = _version(values.pop(VERSION, None), problems)
-    scenario, unread = read({k: v for k, v in values.items() if k not in _STREAMLITS_OWN}, baseline)
-    return Decoded(scenario, (*problems, *unread), version)
+    scenario, unread = read(values, baseline)
+    idle = [
+        Problem(name, f"{name}={_clipped(value)} says nothing about this scenario; it is left out.")
+        for name, value in values.items()
+        if name in FIELDS and not _place(name).counts_if(scenario)
+    ]
+    return Decoded(scenario, (*problems, *unread, *idle), version)
 
 
 def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> tuple[Scenario, tuple[Problem, ...]]:
@@ -117,11 +125,6 @@ def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> t
                 problems.append(Problem(names[0], _unread(names, known, baseline, error)))
                 for name in names:
                     del known[name]
-    problems += [
-        Problem(name, f"{name}={_clipped(value)} says nothing about this scenario; it is left out.")
-        for name, value in known.items()
-        if not _place(name).counts_if(scenario)
-    ]
     return scenario, tuple(problems)
 
 
@@ -137,7 +140,7 @@ def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> l
             problems.append(Problem("", f"The link has {len(query):,} characters, of which {_LONGEST:,} are read."))
             query = query[:_LONGEST]
         query = parse_qsl(query, keep_blank_values=True, errors="replace", separator="&")
-    pairs = list(query)
+    pairs = [(name, value) for name, value in query if name not in _STREAMLITS_OWN]
     if len(pairs) > _MOST:
         problems.append(Problem("", f"The link has {len(pairs):,} parameters, of which the first {_MOST} are read."))
     return pairs[:_MOST]

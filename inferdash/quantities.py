@@ -92,9 +92,11 @@ def parse(text: str, unit: str) -> float:
 
 def written(value: float, unit: str) -> str:
     """`value` in base units as text that `parse` reads back exactly, short and without spaces ("3.35TB/s")."""
-    candidates = [f"{value / factor:.15g}{name}" for name, factor in UNITS[unit].items() if not name.startswith("u")]
-    exact = [text for text in candidates if "e" not in text and parse(text, unit) == value]
-    return min(exact, key=len) if exact else f"{value!r}{unit}"
+    sizes = {name: value / factor for name, factor in UNITS[unit].items() if not name.startswith("u")}
+    exact = [name for name, size in sizes.items() if value and parse(f"{size:.15g}{name}", unit) == value]
+    # 100ms rather than 0.1s, 3.35TB/s rather than 3350GB/s, 24GiB rather than 25769803776B.
+    name = min(exact, key=lambda name: (not 1 <= sizes[name] < 1000, len(f"{sizes[name]:.15g}")), default=unit)  # noqa: PLR2004 - three digits
+    return f"{sizes[name]:.15g}{name}"
 
 
 def digits(value: float, significant: int = 3) -> str:

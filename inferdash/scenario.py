@@ -111,11 +111,11 @@ class Scenario(Validated):
     weights: Annotated[
         str, Choices("number format", lambda: {key: p.name for key, p in PRECISIONS.items()}), Place("model")
     ] = Field("bf16", title="Parameters in")
-    """Number format of the parameters."""
+    """Number format of the parameters: bf16 takes 2 bytes each, fp8 and int8 take 1."""
     kv: Annotated[
         str, Choices("number format", lambda: {key: p.name for key, p in CACHE_PRECISIONS.items()}), Place("model")
     ] = Field("bf16", title="KV cache in")
-    """Number format of the keys and values in the cache."""
+    """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
 
     accelerator: Annotated[
         str,
@@ -158,7 +158,7 @@ class Scenario(Validated):
 
     draft: Annotated[
         str,
-        Choices("draft model", lambda: {SHARE: "A share of the large model"} | _names(library.models())),
+        Choices("draft model", lambda: {SHARE: "A scaled-down copy"} | _names(library.models())),
         Place("page"),
     ] = Field(SHARE, title="Draft model")
     """The small model that proposes tokens."""
@@ -168,6 +168,13 @@ class Scenario(Validated):
     """Tokens that the draft model proposes before each check."""
     acceptance: Annotated[float, Place("page")] = Field(0.8, title="Acceptance", ge=0, le=1)
     """Share of proposals, one after another, that the large model would have written too."""
+
+    proposal: Annotated[
+        str,
+        Choices("proposal", lambda: {"both": "Both right", "first": "The second wrong", "none": "Both wrong"}),
+        Place("page"),
+    ] = Field("both", title="In the example, the draft model proposes")
+    """Two tokens that the draft model of the chapter's example proposes."""
 
     @model_validator(mode="after")
     def _grouped_evenly(self) -> "Scenario":

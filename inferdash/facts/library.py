@@ -1,5 +1,6 @@
 """Reads presets/: one TOML file a fact, whose stem is its id and stands in links."""
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,13 @@ def read(path: Path, kind: type[Fact]) -> Fact:
 
 
 def _read_all(folder: str, kind: type[Fact]) -> dict[str, Fact]:
-    return {path.stem: read(path, kind) for path in sorted((shipped("presets") / folder).glob("*.toml"))}
+    paths = (shipped("presets") / folder).glob("*.toml")
+    return {path.stem: read(path, kind) for path in sorted(paths, key=lambda path: _natural(path.stem))}
+
+
+def _natural(stem: str) -> list[tuple[str, int]]:
+    """Sorts 8b before 70b."""
+    return [(text, int(number or 0)) for text, number in re.findall(r"(\D*)(\d*)", stem)]
 
 
 @cache

@@ -19,9 +19,9 @@ class Precision:
 
 
 PRECISIONS: Final = {
-    "bf16": Precision(name="bf16, 2 bytes", bytes_per_number=2, rate="dense_bf16"),
-    "fp8": Precision(name="fp8, 1 byte", bytes_per_number=1, rate="dense_fp8"),
-    "int8": Precision(name="int8, 1 byte", bytes_per_number=1, rate="dense_int8"),
+    "bf16": Precision(name="bf16", bytes_per_number=2, rate="dense_bf16"),
+    "fp8": Precision(name="fp8", bytes_per_number=1, rate="dense_fp8"),
+    "int8": Precision(name="int8", bytes_per_number=1, rate="dense_int8"),
 }
 """Id in links -> format of the parameters."""
 

@@ -3,21 +3,18 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from inferdash import quantities
-from inferdash.formula import Number, section
+from inferdash.formula import section
 from inferdash.physics import memory, request, roofline
 from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import Scenario
 from inferdash.studies import speculation
-from inferdash.studies.numbers import Row, Table, number, part, plain, show
+from inferdash.studies.numbers import Row, Table, number, part, plain
 from inferdash.studies.request import FirstToken, request_times
 from inferdash.studies.speculation import Speculation
 
 NAME: Final = "compute_vs_memory"
 TITLE: Final = "Compute vs memory"
-_CURVE_POINTS: Final = 60
 _ALIKE: Final = 1.05
 """Below this factor two times are said to be about the same."""
 _LIMITS: Final[dict[Bound | None, str]] = {"compute": "arithmetic", "memory": "memory", None: "not known"}
@@ -183,43 +180,39 @@ def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
     )
 
 
-def roofline_rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str, Any]]]:
-    """The roof, the prefill and the decode under it, and the path of the decode as the batch grows.
-
-    Returns rows under "roof", "path" and "points". Where no peak is known the roof is the bandwidth's slope alone.
-    """
-    machine = scenario.deployment
-    chip, gpus = machine.accelerator, machine.gpus
-
-    def height(intensity: Number) -> Number:
-        return roofline.attainable_flop_per_s(
-            gpus=gpus, peak=machine.peak or np.inf, bandwidth=chip.bandwidth, intensity=intensity
-        )
-
-    batches = np.unique(np.geomspace(1, max(result.largest_batch, scenario.batch), _CURVE_POINTS).round())
-    along = decode(machine, requests=batches, past=scenario.prompt)
-    path = np.asarray(roofline.intensity_flop_per_byte(flops=along.flops, bytes_read=along.bytes_read))
-    points = [
-        {
-            "pass": name,
-            "intensity": (x := one.flops / one.bytes_read),
-            "flop_per_s": float(height(x)),
-            "label": f"{name}, {show(one.pass_s, 's')}",
-        }
-        for name, one in (("Prefill", result.prefill), ("Decode", result.decode))
+def headline_numbers(result: ComputeVsMemory) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top: label, value, unit. Without a peak the times are those of loading alone."""
+    capacity: tuple[str, float, str] = ("Largest batch that fits", result.largest_batch, "requests")
+    if result.decode.pass_s is None:
+        return [
+            ("Decode, loading (limit)", result.decode.load_s, "s"),
+            ("Decode, bytes loaded", result.decode.bytes_read, "B"),
+            ("Prefill, loading (limit)", result.prefill.load_s, "s"),
+            capacity,
+        ]
+    return [
+        ("Decode pass (limit)", result.decode.pass_s, "s"),
+        ("Output speed (limit)", result.decode.output_tok_per_s, "tokens/s"),
+        ("Prefill (limit)", result.prefill.pass_s, "s"),
+        capacity,
     ]
-    edges = [*(point["intensity"] for point in points), *path.tolist()]
-    corner = [] if result.ridge_flop_per_byte is None else [result.ridge_flop_per_byte]
-    edges = [min(edges + corner) / 2, *corner, max(edges + corner) * 2]
-    peak = "" if machine.peak is None else str(quantities.shown(gpus * machine.peak, "FLOP/s"))
-    roof = [{"intensity": x, "flop_per_s": float(height(x)), "label": ""} for x in edges]
-    if corner:
-        roof[1]["label"] = f"ridge: {quantities.shown(corner[0], 'FLOP/B')}, {peak}"
-    return {
-        "roof": roof,
-        "path": [
-            {"batch": int(b), "intensity": x, "flop_per_s": y}
-            for b, x, y in zip(batches, path.tolist(), np.asarray(height(path)).tolist(), strict=True)
-        ],
-        "points": points,
-    }
+
+
+def notes(scenario: Scenario) -> list[str]:
+    """What the reader should know about this scenario before trusting its numbers."""
+    machine = scenario.deployment
+    model, chip = machine.architecture, machine.accelerator
+    text = scenario.prompt + scenario.reasoning + scenario.answer
+    at, _ = chip.rate(machine.weights)
+    found = []
+    if text > model.context:
+        found.append(f"{model.name} was made for {model.context:,} tokens; prompt and answer are {text:,}.")
+    if at != machine.weights and chip.dense_bf16:
+        found.append(
+            f"{chip.name} has no {scenario.weights} arithmetic: it multiplies at {at.name}, and only loading is faster."
+        )
+    if machine.peak is None:
+        found.append(f"No matrix peak is published for {chip.name}. Enter one under “Own figures” to see all times.")
+    if scenario.gpus > 1:
+        found.append("The GPUs share each pass evenly; time on the link between them is not counted.")
+    return found

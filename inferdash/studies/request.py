@@ -1,7 +1,7 @@
 """The time of one request: a stage at a time until its first token, then the rest of its answer."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.physics import request
@@ -9,6 +9,9 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import Bound, decode
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import number, plain
+
+_WIDE: Final = 0.3
+"""From this share of the bar on, a part has room for its name."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,34 @@ def _written_s(scenario: Scenario, machine: Deployment, *, before: int, passes: 
     return None if mean is None else float(request.written_s(passes=passes, mean_pass_s=mean))
 
 
-def request_rows(
-    scenario: Scenario, first: FirstToken, answer_s: float | None, *, prefill: Bound | None, decode: Bound | None
+def sentence(first: FirstToken, answer_s: float | None) -> str:
+    """The time of the request in words."""
+    if first.total_s is None or answer_s is None:
+        return "The time of a request needs the peak of the accelerator, which is not known."
+    total = quantities.shown(first.total_s, "s")
+    parts = {
+        "the wait for a GPU": first.queue_s,
+        "the prefill": first.prefill_s,
+        "the network": first.network_s,
+        "hidden reasoning": first.reasoning_s,
+    }
+    longest = max(parts, key=lambda name: parts[name] or 0.0)
+    share = quantities.percent((parts[longest] or 0.0) / first.total_s)
+    most = "all of it" if share == "100%" else f"{share} of it"
+    rest = (
+        "; that token is the whole answer."
+        if answer_s == 0
+        else f"; the rest of the answer takes {quantities.shown(answer_s, 's')}."
+    )
+    return f"The first token comes after {total} at the limit, {most} {longest}{rest}"
+
+
+def rows(
+    first: FirstToken, answer_s: float | None, *, prefill: Bound | None, decode: Bound | None
 ) -> list[dict[str, Any]]:
     """The stages of one request in order, each with its start and end in seconds; none where a time is not known.
 
     Args:
-        scenario: for its counts of tokens.
         first: the time to first token by part.
         answer_s: the rest of the answer.
         prefill: what the prefill is limited by.
@@ -71,17 +95,21 @@ def request_rows(
         ("Hidden reasoning", decode, first.reasoning_s),
         ("Answer", decode, answer_s),
     )
-    rows: list[dict[str, Any]] = []
+    stacked: list[dict[str, Any]] = []
     start = 0.0
     for stage, limit, duration in stages:
         if limit is None or duration is None:
             return []
         end = start + duration
-        label = f"{stage}, {quantities.shown(duration, 's')}"
-        if stage == "Answer":
-            label += f" for {quantities.count(scenario.answer - 1, 'more token')}"
-        rows.append(
-            {"stage": stage, "limit": limit, "start_s": start, "end_s": end, "duration_s": duration, "label": label}
+        stacked.append(
+            {
+                "stage": stage,
+                "limit": limit,
+                "start_s": start,
+                "end_s": end,
+                "label": f"{stage} {quantities.shown(duration, 's')}",
+                "wide": bool(first.total_s and duration / first.total_s >= _WIDE),
+            }
         )
         start = end
-    return rows
+    return stacked

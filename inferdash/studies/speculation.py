@@ -1,22 +1,24 @@
 """What a draft model gains or loses, and how a check keeps the proposals."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from inferdash import quantities
 from inferdash.facts.library import models
 from inferdash.formula import Number
 from inferdash.physics import speculation
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import Pass, decode, one_pass
 from inferdash.scenario import SHARE, Scenario
-from inferdash.studies.numbers import number
+from inferdash.studies.numbers import Row, Table, number
 
-ACCEPTANCES: Final = (0.5, 0.7, 0.8, 0.9, 1.0)
+ACCEPTANCES: Final = (0.5, 0.8, 0.9, 1.0)
 """Shares of kept proposals for which the gain of a draft model is drawn."""
 MOST_DRAFT_TOKENS: Final = 16
+_EVEN: Final = 1.01
+"""Below this a gain is none."""
 
 
 @dataclass(frozen=True)
@@ -75,53 +77,84 @@ def _verify(scenario: Scenario, machine: Deployment, draft_tokens: Number) -> Pa
     )
 
 
-def gain_rows(scenario: Scenario) -> list[dict[str, Any]]:
-    """The speed-up against the number of proposed tokens, for several acceptances; none where no peak is known."""
+def sentence(scenario: Scenario, result: Speculation) -> str:
+    """What the draft model does to the speed of the answer, in words."""
+    if result.speedup is None:
+        return "The gain of a draft model needs the peak of the accelerator, which is not known."
+    said = f"One check writes {quantities.digits(result.tokens_per_pass)} tokens on average"
+    if result.speedup >= _EVEN:
+        return f"{said}, and the answer comes {quantities.times(result.speedup)} as fast as without a draft model."
+    if result.speedup > 1 / _EVEN:
+        return f"{said}, and the answer comes about as fast as without a draft model."
+    slower = quantities.times(1 / result.speedup)
+    batch = f" at a batch of {scenario.batch:,}" if scenario.batch > 1 else ""
+    return f"{said}, but this is a slow-down{batch}: the answer takes {slower} as long as without a draft model."
+
+
+def gain_rows(scenario: Scenario, result: Speculation) -> dict[str, list[dict[str, Any]]]:
+    """The speed-up against the number of proposed tokens; nothing where no peak is known.
+
+    Returns rows under "gain" (for several acceptances), "ends" (their last points), "path" and "own" (the scenario's
+    line and point) and "even" (no gain, no loss).
+    """
     machine = scenario.deployment
     writing = decode(machine, requests=scenario.batch, past=scenario.prompt).pass_s
     proposals = np.arange(1.0, MOST_DRAFT_TOKENS + 1)
     check = _verify(scenario, machine, proposals).pass_s
-    if writing is None or check is None:
-        return []
+    if writing is None or check is None or result.speedup is None:
+        return {}
     draft = speculation.draft_s(draft_tokens=proposals, draft_pass_s=_draft_pass_s(scenario, machine, writing))
-    rounds = np.asarray(speculation.round_s(draft_s=draft, verify_s=check))
-    acceptances = np.asarray(ACCEPTANCES)
-    return [
-        {"draft_tokens": k, "acceptance": a, "speedup": float(gain)}
-        for k, both in enumerate(rounds.tolist(), start=1)
-        for a, gain in zip(
-            ACCEPTANCES,
-            np.asarray(
-                speculation.speedup(
-                    tokens_per_pass=speculation.tokens_per_pass(draft_tokens=k, acceptance=acceptances),
-                    decode_pass_s=writing,
-                    round_s=both,
-                )
-            ),
-            strict=True,
-        )
+    rounds = np.asarray(speculation.round_s(draft_s=draft, verify_s=check)).tolist()
+    shown = np.asarray((*ACCEPTANCES, scenario.acceptance))
+    points = []
+    for k, both in enumerate(rounds, start=1):
+        tokens = speculation.tokens_per_pass(draft_tokens=k, acceptance=shown)
+        gains = np.asarray(speculation.speedup(tokens_per_pass=tokens, decode_pass_s=writing, round_s=both))
+        points.append([{"draft_tokens": k, "speedup": gain} for gain in gains.tolist()])
+    lines = [
+        {"acceptance": a, "label": f"{quantities.percent(a)} kept"} | point
+        for row in points
+        for a, point in zip(ACCEPTANCES, row, strict=False)
     ]
+    own = {"draft_tokens": scenario.draft_tokens, "speedup": result.speedup, "limit": "memory"}
+    return {
+        "gain": lines,
+        "ends": lines[-len(ACCEPTANCES) :],
+        "path": [row[-1] | {"limit": "memory"} for row in points],
+        "own": [own | {"label": quantities.times(result.speedup)}],
+        "even": [{"speedup": 1.0, "label": "as fast as without"}],
+    }
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """One proposed token and what became of it."""
-
-    proposed: str
-    own: str
-    """What the large model writes in that place; empty after the first place that differs."""
-    kept: bool
+_OWN: Final = (".", "end")
+"""What the large model writes after "The ride of 3 km cost $9"; "end" is the end token."""
+_PROPOSALS: Final = {"both": (".", "end"), "first": (".", "Then"), "none": ("km", "end")}
 
 
-def check(proposals: Sequence[str], own: Sequence[str]) -> tuple[list[Proposal], list[str]]:
-    """The proposals one by one, and the tokens that the check writes.
+def example(proposal: str) -> Table:
+    """The chapter's example place by place: what is proposed, what the large model writes, what is kept."""
+    proposals = _PROPOSALS[proposal]
+    agreed = speculation.kept(proposals, _OWN)
+    own = [token if place <= agreed else "not looked at" for place, token in enumerate(_OWN)]
+    kept = ["yes" if place < agreed else "no" for place in range(len(proposals))]
+    return Table(
+        columns=("after 9", f"after 9 {proposals[0]}"),
+        rows=(
+            Row("Draft model proposes", "word", proposals),
+            Row("Large model would write", "word", tuple(own)),
+            Row("Kept", "word", tuple(kept)),
+        ),
+    )
 
-    The large model writes its own token where it differs, or, where it keeps all, the one after them if the answer
-    goes on.
-    """
-    agreed = speculation.kept(proposals, own)
-    steps = [
-        Proposal(proposal, own[i] if i <= agreed and i < len(own) else "", kept=i < agreed)
-        for i, proposal in enumerate(proposals)
-    ]
-    return steps, list(own[: agreed + 1])
+
+def example_sentence(proposal: str) -> str:
+    """What the check of the chapter's example writes, and why the answer stays the same."""
+    proposals = _PROPOSALS[proposal]
+    agreed = speculation.kept(proposals, _OWN)
+    tokens = _OWN[: agreed + 1]
+    first = proposals[0]
+    return (
+        f"One pass over the positions of 9 and {first} writes {quantities.count(len(tokens), 'token')}: "
+        f"{' and '.join(tokens)}. Each is the token that the large model itself writes in that place, so with greedy "
+        "decoding the answer is exactly the one that it writes alone."
+    )

@@ -1,0 +1,7 @@
+"""Starts the dashboard: `streamlit run app.py`, or `uvicorn app:app`."""
+
+import streamlit as st
+
+from inferdash.ui.server import FRAME, MIDDLEWARE, ROUTES, warm_up
+
+app = st.App(FRAME, lifespan=warm_up, routes=ROUTES, middleware=MIDDLEWARE)

@@ -1,0 +1,66 @@
+"""The roofline: the most operations a second against the operations for each byte loaded."""
+
+from functools import cache
+from typing import Any, Final
+
+import altair as alt
+
+from inferdash.charts import theme
+
+_SIDES: Final[dict[str, dict[str, Any]]] = {
+    "right": {"align": "left", "dx": 14, "dy": 20},
+    "left": {"align": "right", "dx": -14, "dy": -18},
+    "below": {"dy": 28},
+}
+"""Where a pass carries its label, so that it lies neither on the roof nor outside."""
+
+
+@cache
+def roofline() -> dict[str, Any]:
+    """Rows "roof" (two lines that meet in the ridge), "names", "path" (the decode along the batch) and "points"."""
+    x = alt.X(
+        "intensity:Q",
+        scale=alt.Scale(type="log", nice=False),
+        axis=theme.log_axis("operations per byte loaded, FLOP/B"),
+    )
+    y = alt.Y(
+        "flop_per_s:Q",
+        scale=alt.Scale(type="log", nice=False, padding=36),
+        axis=theme.log_axis("operations per second, limit, FLOP/s"),
+    )
+    roof, names, path, points = (
+        alt.Chart(alt.NamedData(rows)).encode(x, y) for rows in ("roof", "names", "path", "points")
+    )
+    batches = path.transform_filter("datum.label")
+    return theme.finished(
+        alt.layer(
+            path.mark_line(strokeWidth=14, opacity=0.3, strokeCap="round").encode(color=theme.MEANING),
+            roof.mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
+            names.transform_filter("datum.at == 'ridge'")
+            .mark_text(**theme.text(align="right", dx=-20, dy=2))
+            .encode(text="label:N"),
+            names.transform_filter("datum.at == 'peak'")
+            .mark_text(**theme.text(align="right", dy=-16))
+            .encode(text="label:N"),
+            batches.mark_point(size=50, filled=True, color=theme.INK, opacity=1),
+            batches.mark_text(**theme.text(13, align="left", dx=9, dy=12)).encode(text="label:N"),
+            points.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
+                color=theme.MEANING,
+                shape=alt.Shape(
+                    "pass:N", scale=alt.Scale(domain=["Decode", "Prefill"], range=["circle", "square"]), legend=None
+                ),
+                tooltip=[
+                    alt.Tooltip("pass:N", title="pass"),
+                    alt.Tooltip("intensity:Q", title="FLOP per byte", format=",.4~r"),
+                    alt.Tooltip("flop_per_s:Q", title="FLOP/s at the limit", format=".4~s"),
+                ],
+            ),
+            *(
+                points.transform_filter(f"datum.side == '{side}'")
+                .mark_text(**theme.text(fontWeight="bold", **where))
+                .encode(text="label:N")
+                for side, where in _SIDES.items()
+            ),
+        ),
+        height=420,
+    )

@@ -1,0 +1,66 @@
+"""One look for all charts.
+
+A colour has one meaning on every page. The colours themselves stand in .streamlit/config.toml, a light and a dark
+set, in the order of `MEANINGS`; a chart names the meaning and the page's theme gives the colour.
+"""
+
+from typing import Any, Final
+
+import altair as alt
+
+MEANINGS: Final = ("memory", "compute", "cache", "waiting", "money")
+"""What a colour stands for: memory and loading; arithmetic; cache; network and waiting; money."""
+
+INK: Final = "currentColor"
+"""The colour of the page's text, in light and dark."""
+
+LINE: Final = 4
+LABEL_SIZE: Final = 15
+_FAINT: Final = 0.13
+_TICKS: Final = [digit * 10.0**power for power in range(-6, 24) for digit in (1, 2, 5)]
+
+MEANING: Final = alt.Color("limit:N", scale=alt.Scale(domain=list(MEANINGS)), legend=None)
+"""Colours a mark by the field "limit", which holds a meaning."""
+
+
+def log_axis(title: str) -> alt.Axis:
+    """A logarithmic axis with its quantity and unit as title, ticked at 1, 2 and 5."""
+    return alt.Axis(title=title, format="~s", values=_TICKS, labelOverlap="greedy")
+
+
+def time_axis(title: str) -> alt.Axis:
+    """An axis of seconds whose labels carry their unit."""
+    below_one = "format(datum.value * 1e3, '~r') + ' ms'"
+    label = f"datum.value == 0 ? '0' : datum.value < 1 ? {below_one} : format(datum.value, ',') + ' s'"
+    return alt.Axis(title=title, labelExpr=label, tickCount=6, labelOverlap="greedy")
+
+
+def text(size: int = LABEL_SIZE, **where: Any) -> dict[str, Any]:
+    """Properties of a label that stands on its mark."""
+    return {"fontSize": size, "color": INK, **where}
+
+
+def finished(chart: alt.LayerChart | alt.FacetChart, *, height: int) -> dict[str, Any]:
+    """The specification of a chart: as wide as the page, always as tall, without its data."""
+    label: dict[str, Any] = {
+        "labelFontSize": LABEL_SIZE,
+        "titleFontSize": LABEL_SIZE,
+        "labelColor": INK,
+        "titleColor": INK,
+    }
+    styled = (
+        chart.properties(height=height, width="container")
+        .configure_axis(
+            **label,
+            titleFontWeight="normal",
+            gridColor=INK,
+            gridOpacity=_FAINT,
+            domain=False,
+            tickColor=INK,
+            tickOpacity=_FAINT,
+        )
+        .configure_view(stroke=None)
+        .configure_legend(**label, symbolStrokeWidth=LINE)
+    )
+    spec: dict[str, Any] = styled.to_dict()
+    return spec

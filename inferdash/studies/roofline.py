@@ -1,0 +1,95 @@
+"""The roofline of a scenario: the roof, and where prefill and decode stand under it."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.physics import roofline
+from inferdash.physics.passes import decode
+from inferdash.scenario import Scenario
+from inferdash.studies.compute_vs_memory import ComputeVsMemory, PassNumbers
+from inferdash.studies.numbers import show
+
+_CURVE_POINTS: Final = 60
+_NAMED_BATCHES: Final = (1, 4, 16, 64, 256)
+"""The chapter's batches, written beside the path of the decode."""
+_APART: Final = 1.8
+"""Labels closer than this factor would overlap on a phone."""
+
+
+def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str, Any]]]:
+    """The roof, the prefill and the decode under it, and the path of the decode as the batch grows.
+
+    Returns rows under "roof", "names" (labels along it), "path" and "points". Where no peak is known, the roof is the
+    slope of the bandwidth alone.
+    """
+    machine = scenario.deployment
+    ridge = result.ridge_flop_per_byte or np.inf
+
+    def at(intensity: float) -> dict[str, Any]:
+        height = roofline.attainable_flop_per_s(
+            gpus=machine.gpus,
+            peak=machine.peak or np.inf,
+            bandwidth=machine.accelerator.bandwidth,
+            intensity=intensity,
+        )
+        limit = "memory" if intensity < ridge else "compute"
+        return {"intensity": intensity, "flop_per_s": float(height), "limit": limit, "label": ""}
+
+    largest = max(result.largest_batch, scenario.batch)
+    batches = np.unique(np.geomspace(1, largest, _CURVE_POINTS).round())
+    batches = np.union1d(batches, [b for b in _NAMED_BATCHES if b < largest])
+    along = decode(machine, requests=batches, past=scenario.prompt)
+    intensities = roofline.intensity_flop_per_byte(flops=along.flops, bytes_read=along.bytes_read)
+    path = [at(x) | {"batch": int(b)} for b, x in zip(batches, np.asarray(intensities).tolist(), strict=True)]
+    points = [
+        at(float(roofline.intensity_flop_per_byte(flops=one.flops, bytes_read=one.bytes_read)))
+        | {"pass": name, "label": f"{name}, {_time(one)}"}
+        for name, one in (("Prefill", result.prefill), ("Decode", result.decode))
+    ]
+    _name_batches(path, own=points[-1]["intensity"])
+    reached = [row["intensity"] for row in path + points]
+    low, high = min(reached) / 2, max(reached) * 2
+    roof, names = [at(low), at(high)], []
+    if result.ridge_flop_per_byte is not None:
+        low, high = min(low, ridge / 4), max(high, ridge * 8)
+        roof = [at(low), at(ridge) | {"limit": "memory"}, at(ridge), at(high)]
+        peak = quantities.shown(roof[-1]["flop_per_s"], "FLOP/s")
+        names = [
+            at(ridge) | {"at": "ridge", "label": f"ridge at {quantities.shown(ridge, 'FLOP/B')}"},
+            at(high) | {"at": "peak", "label": f"peak {peak}"},
+        ]
+    middle = (low * high) ** 0.5
+    for point in points:
+        on_the_slope = "right" if point["intensity"] < middle else "left"
+        point["side"] = "below" if point["limit"] == "compute" else on_the_slope
+    return {"roof": roof, "names": names, "path": path, "points": points}
+
+
+def _name_batches(path: list[dict[str, Any]], *, own: float) -> None:
+    """Labels the largest batch and the chapter's batches below it, where they lie apart from each other and `own`."""
+    lowest = np.inf
+    for row in reversed(path):
+        named = row is path[-1] or row["batch"] in _NAMED_BATCHES
+        if named and row["intensity"] * _APART <= lowest and abs(np.log(row["intensity"] / own)) > np.log(_APART):
+            row["label"] = f"{row['batch']:,}"
+            lowest = row["intensity"]
+
+
+def caption(scenario: Scenario, result: ComputeVsMemory) -> str:
+    """How to read the roofline."""
+    tokens = quantities.count(scenario.prompt, "token")
+    band = (
+        f"The pale band is the path of the decode as its batch grows to the {result.largest_batch:,} requests of "
+        f"{tokens} that fit in the memory."
+        if result.largest_batch
+        else "No request fits in the memory beside the parameters."
+    )
+    if result.ridge_flop_per_byte is None:
+        return f"The slope is the limit of loading; that of the arithmetic is not known. {band}"
+    return f"Left of the ridge the loading is the limit, right of it the arithmetic. {band}"
+
+
+def _time(one: PassNumbers) -> str:
+    return f"at least {show(one.load_s, 's')}" if one.pass_s is None else show(one.pass_s, "s")

@@ -1,0 +1,1 @@
+"""The dashboard's frame: the only part, with pages/, that imports Streamlit."""

@@ -1,0 +1,108 @@
+"""A field of the scenario as a widget: the kind of widget, its bounds and its help follow from the field."""
+
+from collections.abc import Callable
+from typing import Final
+
+import streamlit as st
+from annotated_types import Ge, Le
+
+from inferdash import quantities
+from inferdash.scenario import BASE, FIELDS, OWN, Choices, Place, Scenario, mark
+from inferdash.ui import state
+from inferdash.validated import Quantity
+
+_FEW: Final = 3
+"""Up to so many choices stand side by side; more are a list."""
+
+
+def control(name: str) -> None:
+    """The widget of a field that counts in this scenario, and below it what could not be read of its entry."""
+    if not mark(name, Place).counts_if(state.scenario()):
+        return
+    field = FIELDS[name]
+    label, about = str(field.title), field.description
+    choices, unit, default = mark(name, Choices), mark(name, Quantity), getattr(BASE, name)
+    if choices:
+        _choice(name, label, about, dict(choices.names()))
+    elif unit:
+        st.text_input(label, key=name, help=about, placeholder=_placeholder(name), persist_state="session")
+    elif isinstance(default, bool):
+        st.toggle(label, key=name, help=about, persist_state="session")
+    elif isinstance(default, int):
+        st.number_input(
+            label, _bound(name, Ge), _bound(name, Le), step=1, key=name, help=about, persist_state="session"
+        )
+    elif isinstance(default, float):
+        low, high = float(_bound(name, Ge)), float(_bound(name, Le))
+        st.slider(label, low, high, step=0.01, key=name, help=about, persist_state="session")
+    else:
+        st.text_input(label, key=name, help=about, max_chars=_title_length(name), persist_state="session")
+    for problem in state.entry_problems():
+        if problem.field == name:
+            st.text(problem.sentence)
+
+
+def _choice(name: str, label: str, about: str | None, names: dict[str, str]) -> None:
+    if len(names) <= _FEW:
+        st.segmented_control(
+            label,
+            list(names),
+            format_func=names.__getitem__,
+            key=name,
+            help=about,
+            required=True,
+            persist_state="session",
+        )
+    else:
+        st.selectbox(label, list(names), format_func=names.__getitem__, key=name, help=about, persist_state="session")
+
+
+def _bound(name: str, kind: type[Ge] | type[Le]) -> int:
+    return int(getattr(mark(name, kind), kind.__name__.lower()))
+
+
+def _title_length(name: str) -> int | None:
+    return next((m.max_length for m in FIELDS[name].metadata if hasattr(m, "max_length")), None)
+
+
+_DATASHEET: Final[dict[str, Callable[[Scenario], float | None]]] = {
+    "memory": lambda s: s.hardware.memory,
+    "bandwidth": lambda s: s.hardware.bandwidth,
+    "peak": lambda s: s.deployment.peak,
+}
+
+
+def _placeholder(name: str) -> str | None:
+    """The figure that counts while the field is empty."""
+    if name not in _DATASHEET:
+        return None
+    unit = mark(name, Quantity).unit
+    value = _DATASHEET[name](state.scenario())
+    return "not published: enter yours" if value is None else f"{quantities.shown(value, unit)}"
+
+
+def sidebar() -> None:
+    """The scenario that all pages share."""
+    scenario = state.scenario()
+    with st.sidebar:
+        st.subheader("Model")
+        control("model")
+        if scenario.model == OWN:
+            with st.container(border=True):
+                for name in ("layers", "hidden", "heads", "kv_heads", "head_dim", "feed_forward", "vocabulary", "tied"):
+                    control(name)
+        control("weights")
+        control("kv")
+        st.subheader("Accelerator")
+        control("accelerator")
+        control("gpus")
+        entered = any(getattr(scenario, name) is not None for name in _DATASHEET)
+        with st.expander(
+            "Own figures", expanded=entered or scenario.accelerator == OWN or scenario.deployment.peak is None
+        ):
+            for name in _DATASHEET:
+                control(name)
+        st.subheader("Workload")
+        for name in ("prompt", "answer", "batch"):
+            control(name)
+        st.button("Back to the chapter’s example", key="reset", on_click=state.reset, width="stretch")

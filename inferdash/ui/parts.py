@@ -1,0 +1,76 @@
+"""What every page is made of: its sentence, its numbers, its charts, its table, its sources."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from inferdash import quantities
+from inferdash.scenario import Scenario
+from inferdash.studies.numbers import Table
+
+
+def headline(title: str, sentence: str) -> None:
+    """The page's name, small, above its result in words."""
+    st.caption(title)
+    st.title(sentence, anchor=False)
+
+
+def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
+    """Up to four headline numbers: label, value in base units, unit. The exact figure is there on hover."""
+    cells = []
+    for label, value, unit in shown:
+        if value is None:
+            number, small, exact = "not known", "", "an input is not known"
+        else:
+            text = quantities.shown(value, unit)
+            number, small, exact = text.number, text.unit, f"{value:,.15g} {unit}"
+        cells.append(
+            f'<div><dt>{escape(label)}</dt><dd title="{escape(exact)}">{escape(number)}'
+            f" <small>{escape(small)}</small></dd></div>"
+        )
+    st.html(f'<dl class="numbers">{"".join(cells)}</dl>')
+
+
+def notes(sentences: Sequence[str]) -> None:
+    """What the reader should know before trusting the numbers."""
+    if sentences:
+        st.markdown("  \n".join(f":material/info: {sentence}" for sentence in sentences))
+
+
+def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, alt: str) -> None:
+    """A chart of `charts/` with its rows; `alt` is what a screen reader hears."""
+    st.vega_lite_chart({**spec, "datasets": rows}, key=key, alt=alt)
+
+
+def table(content: Table) -> None:
+    """A table as a person reads it."""
+    st.table(pd.DataFrame(content.shown()).set_index(""))
+
+
+def download(content: Table, *, name: str) -> None:
+    """The rows of a table in base units, to download."""
+    st.download_button(
+        "Download as CSV",
+        pd.DataFrame(content.records()).to_csv(index=False),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def sources(scenario: Scenario) -> None:
+    """Where the facts of the scenario come from, and the day they were checked."""
+    with st.expander("Sources", icon=":material/menu_book:"):
+        for fact in (scenario.architecture, scenario.hardware):
+            where = "\n".join(f"- {line}" for line in fact.source)
+            notes = " ".join(text for text in (fact.note, getattr(fact, "sparse_trap", "")) if text)
+            st.markdown(
+                f"**{fact.name}** · checked {fact.checked} · confidence {fact.confidence}\n\n{where}\n\n{notes}"
+            )
+        st.markdown(
+            "**Limit** · every time here is at the full speed of the datasheet. Real programs reach a part of it."
+        )

@@ -1,0 +1,84 @@
+"""The server around the dashboard: warm-up, a health check, headers."""
+
+import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+FRAME: Final = Path(__file__).with_name("frame.py")
+"""The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
+
+_HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+_NOT_FRAMED: Final = "frame-ancestors 'self'"
+
+
+class SecurityHeaders:
+    """Adds headers to each response; other sites may frame a page only where its link says `embed=true`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        embedded = b"embed=true" in scope["query_string"].split(b"&")
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                if not embedded:
+                    headers.append("Content-Security-Policy", _NOT_FRAMED)
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+class GzipStatic:
+    """Compresses static files, which Streamlit sends as they are; the rest passes untouched."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.plain = app
+        self.compressed = GZipMiddleware(app, minimum_size=1024, compresslevel=6)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        static = scope["type"] == "http" and "/static/" in scope["path"]
+        await (self.compressed if static else self.plain)(scope, receive, send)
+
+
+async def _health(_: Request) -> PlainTextResponse:
+    return PlainTextResponse("ok")
+
+
+@asynccontextmanager
+async def warm_up(_: object) -> AsyncIterator[None]:
+    """Imports and builds what the first visitor would otherwise wait for, then leaves it to no later collection."""
+    from inferdash.charts import request, roofline, speculation  # noqa: PLC0415 - imported here to be warm
+    from inferdash.facts import library  # noqa: PLC0415 - as above
+
+    for build in (
+        library.models,
+        library.accelerators,
+        roofline.roofline,
+        request.first_token,
+        request.timeline,
+        speculation.gain,
+    ):
+        build()
+    gc.collect()
+    gc.freeze()
+    yield
+
+
+ROUTES: Final = [Route("/healthz", _health)]
+MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(GzipStatic)]

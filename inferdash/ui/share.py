@@ -1,0 +1,55 @@
+"""Sharing a scenario: its link, a QR code of it, the page as Markdown."""
+
+from io import BytesIO
+from typing import Final
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+from inferdash import links
+from inferdash.studies.report import markdown
+from inferdash.ui import state
+from inferdash.ui.controls import control
+
+_ONLY_HERE: Final = {"localhost", "127.0.0.1", "::1"}
+
+
+def button() -> None:
+    """The Share button; its window is built only when it is opened."""
+    if st.button("Share", icon=":material/share:", key="share", on_click=state.acted):
+        _window()
+
+
+def title() -> None:
+    """The reader's own title, as text and nothing else."""
+    if state.scenario().title:
+        st.text(state.scenario().title)
+
+
+def problems() -> None:
+    """What could not be read of the link, as text and nothing else; the rest of it applies."""
+    found = state.link_problems()
+    if found:
+        with st.container(border=True, key="problems"):
+            st.markdown("**The link could not be read in full. The rest of it applies.**")
+            st.text("\n".join(problem.sentence for problem in found))
+
+
+@st.dialog("Share this scenario", width="medium", on_dismiss=state.acted)
+def _window() -> None:
+    scenario = state.scenario()
+    address = urlsplit(st.context.url or "")
+    link = f"{address.scheme}://{address.netloc}{address.path}?{links.encode(scenario)}"
+    control("title")
+    st.markdown("**Link**: it holds what differs from the chapter’s example, and keeps its meaning.")
+    st.code(link, language=None, wrap_lines=True)
+    if address.hostname in _ONLY_HERE:
+        st.markdown(
+            "This address opens on this computer only. For others, open the dashboard by the computer’s name first."
+        )
+    picture = BytesIO()
+    segno.make(link, error="m").save(picture, kind="png", scale=6, border=4)
+    st.image(picture.getvalue(), width=260, alt="QR code of the link", caption="For the phone across the table")
+    st.markdown("**The page as Markdown**")
+    st.code(markdown(scenario, link), language="markdown", height=220)

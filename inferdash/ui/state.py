@@ -1,0 +1,116 @@
+"""The scenario in the address and in the widgets: the only module that touches the query string.
+
+The widgets' keys are the scenario's fields. A run takes the scenario from the address when it is the first, or when
+the reader went back or forward; otherwise from the widgets, and then the address follows. One edit is one write and
+so one step back.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from inferdash import links
+from inferdash.links import Problem
+from inferdash.scenario import BASE, FIELDS, Scenario, mark
+from inferdash.validated import Quantity
+
+_ADDRESS: Final = "_address"
+"""Session state: the query as last read or written, as pairs."""
+_SEEN: Final = "_seen"
+"""Session state: the widgets' values in the last run."""
+_ACTED: Final = "_acted"
+"""Session state: whether this run comes from a widget that is no field of the scenario."""
+_LINK_PROBLEMS: Final = "_link_problems"
+_CURRENT: Final = "_current"
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def sync() -> None:
+    """Brings scenario, widgets and address together; to be called once, at the top of each run."""
+    state = st.session_state
+    address = _address()
+    first = _ADDRESS not in state
+    edited = not first and _widgets() != state[_SEEN]
+    acted = bool(state.pop(_ACTED, False))
+    moved = not edited and not acted and address != state.get(_ADDRESS) and _whole(address)
+    if first or moved:
+        decoded = links.decode(address)
+        for name in FIELDS:
+            state[name] = _as_widget(name, getattr(decoded.scenario, name))
+        state[_LINK_PROBLEMS] = decoded.problems
+        state[_ADDRESS] = address
+    elif edited:
+        state[_LINK_PROBLEMS] = ()
+    scenario, unread = links.read(_entered())
+    state[_SEEN] = _widgets()
+    state[_CURRENT] = scenario, unread
+    if edited:
+        target = tuple(links.parameters(scenario).items())
+        state[_ADDRESS] = target
+        if target != address:
+            st.query_params.from_dict(dict(target))
+
+
+def scenario() -> Scenario:
+    """The scenario of this run."""
+    current: Scenario = st.session_state[_CURRENT][0]
+    return current
+
+
+def entry_problems() -> tuple[Problem, ...]:
+    """What could not be read of the widgets in this run."""
+    problems: tuple[Problem, ...] = st.session_state[_CURRENT][1]
+    return problems
+
+
+def link_problems() -> tuple[Problem, ...]:
+    """What could not be read of the link, until the first edit."""
+    problems: tuple[Problem, ...] = st.session_state[_LINK_PROBLEMS]
+    return problems
+
+
+def acted() -> None:
+    """Callback of widgets that are no fields: their run does not come from Back or Forward."""
+    st.session_state[_ACTED] = True
+
+
+def reset() -> None:
+    """Callback that sets every field to the chapter's example."""
+    apply(BASE)
+
+
+def apply(target: Scenario) -> None:
+    """Sets every field to that of another scenario; for use in callbacks."""
+    for name in FIELDS:
+        st.session_state[name] = _as_widget(name, getattr(target, name))
+
+
+def go_on(page: StreamlitPage) -> NoReturn:
+    """Goes on to a page with the address's query as it is, or with the baseline's where there is none."""
+    st.switch_page(page, query_params=_address() or tuple(links.parameters(BASE).items()))
+
+
+def _address() -> Pairs:
+    return tuple((name, value) for name in st.query_params for value in st.query_params.get_all(name))
+
+
+def _whole(address: Pairs) -> bool:
+    """Whether an address can be one that the reader went to: an empty one, or one with a version."""
+    return not address or any(name == links.VERSION for name, _ in address)
+
+
+def _widgets() -> dict[str, Any]:
+    return {name: st.session_state.get(name) for name in FIELDS}
+
+
+def _entered() -> Mapping[str, Any]:
+    """The widgets' values; an empty one stands for the baseline's."""
+    return {name: value for name, value in _widgets().items() if value is not None and value != ""}
+
+
+def _as_widget(name: str, value: Any) -> Any:
+    """A field's value as its widget holds it: quantities are text."""
+    return links.written(name, value) if mark(name, Quantity) else value

@@ -1,0 +1,60 @@
+"""Section 10.1: arithmetic against loading, the first token, speculative decoding."""
+
+import streamlit as st
+
+from inferdash.charts import request as request_charts
+from inferdash.charts import roofline as roofline_chart
+from inferdash.charts import speculation as speculation_chart
+from inferdash.studies import compute_vs_memory as page
+from inferdash.studies import request, roofline, speculation
+from inferdash.ui import parts, state
+from inferdash.ui.controls import control
+from inferdash.ui.working import working
+
+scenario = state.scenario()
+result = page.study(scenario)
+sentence = page.sentence(scenario, result)
+
+parts.headline(page.TITLE, sentence)
+parts.numbers(page.headline_numbers(result))
+parts.notes(page.notes(scenario))
+parts.chart(roofline_chart.roofline(), roofline.rows(scenario, result), key="roofline", alt=sentence)
+st.caption(roofline.caption(scenario, result))
+passes = page.pass_table(scenario, result)
+parts.table(passes)
+parts.download(passes, name=page.NAME)
+
+st.header("One request, from sending to the last token", anchor=False)
+with st.container(horizontal=True):
+    for name in ("queue", "network", "reasoning"):
+        control(name)
+first, answer_s = result.time_to_first_token, result.answer_s
+said = request.sentence(first, answer_s)
+st.markdown(said)
+rows = request.rows(first, answer_s, prefill=result.prefill.bound, decode=result.decode.bound)
+if rows:
+    parts.chart(request_charts.first_token(), {"stages": rows[:-1]}, key="first_token", alt=said)
+    parts.chart(
+        request_charts.timeline(),
+        {"stages": rows, "first": [{"at_s": first.total_s, "label": "first token"}]},
+        key="time",
+        alt=said,
+    )
+
+st.header("Speculative decoding", anchor=False)
+with st.container(horizontal=True):
+    for name in ("draft", "draft_share", "draft_tokens", "acceptance"):
+        control(name)
+gained = speculation.sentence(scenario, result.speculation)
+st.markdown(gained)
+gain = speculation.gain_rows(scenario, result.speculation)
+if gain:
+    parts.chart(speculation_chart.gain(), gain, key="gain", alt=gained)
+
+st.subheader("The chapter’s example, step by step", anchor=False)
+control("proposal")
+parts.table(speculation.example(scenario.proposal))
+st.markdown(speculation.example_sentence(scenario.proposal))
+
+working(page.study, scenario)
+parts.sources(scenario)
