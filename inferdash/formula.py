@@ -64,8 +64,8 @@ class Step:
         unit = quantities.shown(float(self.value), self.formula.unit)
         return (
             r"\begin{aligned}"
-            rf"{_latex_name(self.formula.name)} &= {self.formula.latex()} \\ "
-            rf"&= {self.formula.latex(self.inputs)} \\ "
+            rf"{_latex_name(self.formula.name)} &= {self.formula.latex()} \\[0.5em] "
+            rf"&= {self.formula.latex(self.inputs)} \\[0.5em] "
             rf"&= {_latex_text(unit.number)}\ {_latex_text(unit.unit)}"
             r"\end{aligned}"
         )

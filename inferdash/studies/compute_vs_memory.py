@@ -37,7 +37,7 @@ class PassNumbers:
 class DecodeNumbers(PassNumbers):
     """A pass of the decode, and the speed at which one request gets its tokens."""
 
-    output_tok_per_s: float | None = number("tokens/s", "output speed (limit)")
+    output_tok_per_s: float | None = number("tokens/s", "output speed of one request (limit)")
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,16 @@ class ComputeVsMemory:
 
 def study(scenario: Scenario) -> ComputeVsMemory:
     """The numbers of the page for a scenario."""
-    with section("The model and its accelerator"):
+    with section("Model and accelerator"):
         machine = scenario.deployment
         ridge = machine.peak and roofline.ridge_flop_per_byte(
             peak=machine.peak, bandwidth=machine.accelerator.bandwidth
         )
-    with section("Prefill of the prompt"):
+    with section("Prefill"):
         reading = prefill(machine, prompt=scenario.prompt, output_layer_last=scenario.output_layer == "last")
         prefill_numbers = PassNumbers(**_numbers(reading, tokens=scenario.prompt))
         share = request.attention_share(attention_flops=reading.attention_flops, matrix_flops=reading.matrix_flops)
-    with section("A pass of the decode"):
+    with section("Decode"):
         writing = decode(machine, requests=scenario.batch, past=scenario.prompt)
         speed = None if writing.pass_s is None else request.output_tok_per_s(pass_s=writing.pass_s)
         decode_numbers = DecodeNumbers(
@@ -79,12 +79,12 @@ def study(scenario: Scenario) -> ComputeVsMemory:
             ratio = request.written_to_prompt_ratio(
                 written_token_s=decode_numbers.per_token_s, prompt_token_s=prefill_numbers.per_token_s
             )
-    with section("Time to first token, and the rest of the answer"):
+    with section("One request"):
         first, answer_s = request_times(scenario, machine, prefill_s=prefill_numbers.pass_s)
-    with section("What the memory holds"):
+    with section("Memory"):
         largest = memory.largest_batch(machine, tokens=scenario.prompt)
         fewest = memory.fewest_gpus(machine, requests=scenario.batch, tokens=scenario.prompt)
-    with section("Speculative decoding"):
+    with section("Speculation"):
         gain = speculation.study(scenario, machine, decode_pass_s=decode_numbers.pass_s)
     return ComputeVsMemory(
         prefill=prefill_numbers,
@@ -192,7 +192,7 @@ def headline_numbers(result: ComputeVsMemory) -> list[tuple[str, float | None, s
         ]
     return [
         ("Decode pass (limit)", result.decode.pass_s, "s"),
-        ("Output speed (limit)", result.decode.output_tok_per_s, "tokens/s"),
+        ("One request’s speed (limit)", result.decode.output_tok_per_s, "tokens/s"),
         ("Prefill (limit)", result.prefill.pass_s, "s"),
         capacity,
     ]

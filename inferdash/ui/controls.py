@@ -105,4 +105,6 @@ def sidebar() -> None:
         st.subheader("Workload")
         for name in ("prompt", "answer", "batch"):
             control(name)
+        st.subheader("Link")
+        control("title")
         st.button("Back to the chapter’s example", key="reset", on_click=state.reset, width="stretch")

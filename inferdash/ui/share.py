@@ -10,7 +10,7 @@ import streamlit as st
 from inferdash import links
 from inferdash.studies.report import markdown
 from inferdash.ui import state
-from inferdash.ui.controls import control
+from inferdash.ui.copying import copy_button
 
 _ONLY_HERE: Final = {"localhost", "127.0.0.1", "::1"}
 
@@ -41,15 +41,15 @@ def _window() -> None:
     scenario = state.scenario()
     address = urlsplit(st.context.url or "")
     link = f"{address.scheme}://{address.netloc}{address.path}?{links.encode(scenario)}"
-    control("title")
-    st.markdown("**Link**: it holds what differs from the chapter’s example, and keeps its meaning.")
+    page = markdown(scenario, link)
+    with st.container(horizontal=True):
+        copy_button("Copy link", link)
+        copy_button("Copy page as Markdown", page)
     st.code(link, language=None, wrap_lines=True)
     if address.hostname in _ONLY_HERE:
-        st.markdown(
-            "This address opens on this computer only. For others, open the dashboard by the computer’s name first."
-        )
+        st.markdown("This address opens on this computer only. For others, open the dashboard by the computer’s name.")
     picture = BytesIO()
     segno.make(link, error="m").save(picture, kind="png", scale=6, border=4)
     st.image(picture.getvalue(), width=260, alt="QR code of the link", caption="For the phone across the table")
-    st.markdown("**The page as Markdown**")
-    st.code(markdown(scenario, link), language="markdown", height=220)
+    with st.expander("The page as Markdown"):
+        st.code(page, language="markdown", height=320)

@@ -18,21 +18,18 @@ def working(study: Callable[[Scenario], object], scenario: Scenario) -> None:
         return
     with recording() as steps:
         study(scenario)
+    sections = {title: list(group) for title, group in groupby(steps, key=lambda step: step.section)}
     with folded:
-        for section, group in groupby(_once(steps), key=lambda step: step.section):
-            st.markdown(f"#### {section}\n\n" + "\n\n".join(_shown(step) for step in group))
+        for tab, group in zip(st.tabs(list(sections)), sections.values(), strict=True):
+            tab.markdown("\n\n".join(_shown(step) for step in _once(group)))
 
 
-def _once(steps: Iterable[Step]) -> Iterable[Step]:
-    seen: set[tuple[str, str]] = set()
-    for step in steps:
-        key = (step.formula.name, step.text)
-        if key not in seen:
-            seen.add(key)
-            yield step
+def _once(steps: Iterable[Step]) -> list[Step]:
+    """The same formula with the same numbers is shown once."""
+    return list({(step.formula.name, step.text): step for step in steps}.values())
 
 
 def _shown(step: Step) -> str:
     reference = REFERENCES[step.formula.ref]
     source = f"[{reference.title}]({reference.link})" if reference.link else reference.title
-    return f"{step.formula.summary}\n\n$$\n{step.latex}\n$$\n\n:small[:gray[{source}]]"
+    return f"{step.formula.summary}\n\n$$\n{step.latex}\n$$\n\n:small[{source}]"
