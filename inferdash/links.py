@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from inferdash import quantities
-from inferdash.scenario import BASE, FIELDS, Choices, Place, Scenario, mark
+from inferdash.scenario import BASE, FIELDS, Choices, Scenario, counts, mark
 from inferdash.validated import Quantity
 
 BASELINES: Final[dict[int, Scenario]] = {1: BASE}
@@ -64,7 +64,7 @@ def parameters(scenario: Scenario) -> dict[str, str]:
     changed = {
         name: written(name, value)
         for name in FIELDS
-        if (value := getattr(scenario, name)) != getattr(baseline, name) and _place(name).counts_if(scenario)
+        if (value := getattr(scenario, name)) != getattr(baseline, name) and counts(name, scenario)
     }
     return changed | {VERSION: str(NEWEST)}
 
@@ -103,7 +103,7 @@ def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
     idle = [
         Problem(name, f"{name}={_clipped(value)} says nothing about this scenario; it is left out.")
         for name, value in values.items()
-        if name in FIELDS and not _place(name).counts_if(scenario)
+        if name in FIELDS and not counts(name, scenario)
     ]
     return Decoded(scenario, (*problems, *unread, *idle), version)
 
@@ -126,11 +126,6 @@ def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> t
                 for name in names:
                     del known[name]
     return scenario, tuple(problems)
-
-
-def _place(name: str) -> Place:
-    place: Place = mark(name, Place)
-    return place
 
 
 def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> list[tuple[str, str]]:
@@ -185,6 +180,8 @@ def _reason(name: str, error: ErrorDetails) -> str:
             return error["msg"] + (f"; did you mean {ids[near[0]]}?" if near else f"; known are {', '.join(names)}")
         case "quantity" | "plain" | "fields":
             return error["msg"]
+        case "string_unicode":
+            return "holds characters that cannot be shown"
         case "string_too_long":
             return f"is longer than {error['ctx']['max_length']} characters"
         case "bool_parsing" | "bool_type":

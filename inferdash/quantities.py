@@ -42,7 +42,7 @@ _SHOWN: Final = {
 _LARGE_COUNTS: Final = {1e12: "trillion", 1e9: "billion", 1e6: "million"}
 _COUNTED: Final = {"requests", "GPUs", "tokens", "numbers", "pairs", "parameters", "positions"}
 """Units that lose their plural at 1."""
-_QUANTITY: Final = re.compile(r"([-+]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?)\s*(\S*)")
+_QUANTITY: Final = re.compile(r"([-+]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?)\s*([A-Za-zµ/]{0,12})")
 _PLAIN_LIMIT: Final = 1e7
 """Below this a whole count is shown digit by digit."""
 

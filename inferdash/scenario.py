@@ -253,5 +253,11 @@ def mark(name: str, kind: type[Any]) -> Any:
     return next((found for found in FIELDS[name].metadata if isinstance(found, kind)), None)
 
 
+def counts(name: str, scenario: Scenario) -> bool:
+    """Whether a field says anything in a scenario: those of an own model do only where it is chosen."""
+    place: Place = mark(name, Place)
+    return place.counts_if(scenario)
+
+
 BASE: Final = Scenario()
 """The chapter's example."""

@@ -7,7 +7,7 @@ import streamlit as st
 from annotated_types import Ge, Le
 
 from inferdash import quantities
-from inferdash.scenario import BASE, FIELDS, OWN, Choices, Place, Scenario, mark
+from inferdash.scenario import BASE, FIELDS, OWN, Choices, Scenario, counts, mark
 from inferdash.ui import state
 from inferdash.validated import Quantity
 
@@ -17,7 +17,7 @@ _FEW: Final = 3
 
 def control(name: str) -> None:
     """The widget of a field that counts in this scenario, and below it what could not be read of its entry."""
-    if not mark(name, Place).counts_if(state.scenario()):
+    if not counts(name, state.scenario()):
         return
     field = FIELDS[name]
     label, about = str(field.title), field.description

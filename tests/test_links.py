@@ -1,0 +1,246 @@
+"""A link keeps its meaning, says what it could not read, and never fails."""
+
+import json
+import random
+import string
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inferdash import links
+from inferdash.facts import library
+from inferdash.scenario import BASE, FIELDS, OWN, Choices, Scenario, counts, mark
+from inferdash.studies.report import report
+
+GOLDEN = json.loads(Path(__file__).with_name("golden_links.json").read_text(encoding="utf-8"))["links"]
+
+
+def sentences(query: str) -> list[str]:
+    return [problem.sentence for problem in links.decode(query).problems]
+
+
+def at(numbers: dict[str, Any], path: str) -> Any:
+    for part in path.split("."):
+        numbers = numbers[part]
+    return numbers
+
+
+@pytest.mark.parametrize("link", GOLDEN)
+def test_golden_links_give_the_old_numbers(link: str) -> None:
+    decoded = links.decode(link)
+    assert decoded.problems == ()
+    assert f"?{links.encode(decoded.scenario)}" == link
+    numbers = report(decoded.scenario)
+    for path, value in GOLDEN[link].items():
+        assert at(numbers, path) == pytest.approx(value, rel=1e-12), path
+
+
+def test_the_baseline_of_version_1() -> None:
+    said = {
+        "model": "llama-3-8b",
+        "accelerator": "h100-sxm",
+        "gpus": 1,
+        "weights": "bf16",
+        "kv": "bf16",
+        "prompt": 1024,
+        "answer": 256,
+        "batch": 1,
+        "output_layer": "every",
+    }
+    assert said.items() <= dict(links.BASELINES[1]).items()
+
+
+def scenarios() -> st.SearchStrategy[Scenario]:
+    text = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=80).filter(str.isprintable)
+    grouped = st.sampled_from([(32, 8), (12, 12), (7, 1), (64, 4)])
+    return st.builds(
+        lambda heads, **fields: Scenario(heads=heads[0], kv_heads=heads[1], **fields),
+        heads=grouped,
+        title=text,
+        model=st.sampled_from([*library.models(), OWN]),
+        layers=st.integers(1, 10_000),
+        hidden=st.integers(1, 1_000_000),
+        tied=st.booleans(),
+        weights=st.sampled_from(["bf16", "fp8", "int8"]),
+        accelerator=st.sampled_from([*library.accelerators(), OWN]),
+        gpus=st.integers(1, 1024),
+        memory=st.none() | st.floats(1e6, 1e15).map(lambda x: float(f"{x:.12g}")),
+        bandwidth=st.none() | st.sampled_from([3.35e12, 1.008e12, 2**40]),
+        queue=st.floats(0, 86_400).map(lambda x: float(f"{x:.12g}")),
+        prompt=st.integers(1, 10_000_000),
+        acceptance=st.floats(0, 1),
+        draft=st.sampled_from(["share", *library.models()]),
+        draft_share=st.floats(0, 1),
+    )
+
+
+@given(scenarios())
+@settings(max_examples=300, deadline=None)
+def test_scenario_to_link_to_scenario_is_the_identity(scenario: Scenario) -> None:
+    decoded = links.decode(f"?{links.encode(scenario)}")
+    assert decoded.problems == ()
+    idle = {name: getattr(BASE, name) for name in FIELDS if not counts(name, scenario)}
+    assert decoded.scenario == scenario.model_copy(update=idle)
+
+
+def test_a_link_holds_differences_and_its_version_last() -> None:
+    assert links.encode(BASE) == "v=1"
+    scenario = Scenario(batch=64, model="qwen3-32b", bandwidth="3.35 TB/s")
+    assert links.encode(scenario) == "model=qwen3-32b&bandwidth=3.35TB/s&batch=64&v=1"
+
+
+def test_fields_of_an_own_model_stand_only_in_its_links() -> None:
+    assert links.encode(Scenario(layers=40)) == "v=1"
+    assert links.encode(Scenario(model=OWN, layers=40)) == "model=own&layers=40&v=1"
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("model=llama3-8b&v=1", "did you mean llama-3-8b?"),
+        ("modell=llama-3-8b&v=1", "did you mean model?"),
+        ("model=Qwen3 32B&v=1", "did you mean qwen3-32b?"),
+        ("kv=zzzz&v=1", "known are bf16, fp8"),
+        ("batch=0&v=1", "batch=0 is not a whole number from 1 to 1,000,000. Used instead: batch=1."),
+        ("batch=1.5&v=1", "is not a whole number from 1"),
+        ("batch=1e3&v=1", "is not a whole number from 1"),
+        ("acceptance=nan&v=1", "is not a number from 0 to 1"),
+        ("acceptance=inf&v=1", "is not a number from 0 to 1"),
+        ("memory=80 XB&v=1", "“XB”"),
+        ("memory=24&v=1", "is not from 1 MB to 1 PB. Used instead: memory=the datasheet’s."),
+        ("tied=perhaps&model=own&v=1", "neither true nor false"),
+        ("title=a%00b&v=1", "cannot be shown"),
+        (f"title={'x' * 81}&v=1", "longer than 80 characters"),
+        ("heads=12&kv_heads=5&model=own&v=1", "divide the query heads evenly"),
+        ("layers=12&v=1", "says nothing about this scenario"),
+        ("batch=2&batch=3&v=1", "batch is given twice; 3, the last, counts."),
+        ("batch=2", "has no version at its end"),
+        ("batch=2&v=2", "a newer inferdash"),
+        ("batch=2&v=x", "v=x"),
+        ("utm_source=chat&v=1", "utm_source is no part of a scenario and is left out."),
+    ],
+)
+def test_what_cannot_be_read_is_said(query: str, says: str) -> None:
+    found = sentences(query)
+    assert len(found) == 1, found
+    assert says in found[0]
+
+
+def test_the_rest_of_a_broken_link_applies() -> None:
+    decoded = links.decode("?model=nonsense&batch=64&gpus=-1&prompt=2048&v=1")
+    assert [problem.field for problem in decoded.problems] == ["model", "gpus"]
+    assert (decoded.scenario.batch, decoded.scenario.prompt) == (64, 2048)
+    assert decoded.scenario.model == BASE.model
+
+
+def test_an_empty_query_is_the_baseline_and_streamlits_own_parameters_are_no_problem() -> None:
+    for query in ("", "?", "?embed=true&embed_options=dark_theme", "?embed=true&v=1"):
+        decoded = links.decode(query)
+        assert (decoded.scenario, decoded.problems) == (BASE, ())
+
+
+def test_a_whole_address_is_read() -> None:
+    assert links.decode("https://example.org/compute-vs-memory?batch=4&v=1#top").scenario.batch == 4
+
+
+def nasty(source: random.Random) -> str:
+    """A query of a kind that no program writes."""
+    values = [
+        *["0", "-1", "9" * 400, "1e308", "1e999", "nan", "-inf", "NaN", "", " ", "true", "None", "[]", "{}", "1_000"],
+        *[
+            "0x10",
+            "٣",
+            "１２",
+            "3.35 TB/s",
+            "80GB",
+            "-80 GB",
+            "1e400 GB",
+            "..",
+            "1.2.3 s",
+            "\x00",
+            "\x1b[31m",
+            "\u202e",
+            "�",
+        ],
+        *[
+            "<script>alert(1)</script>",
+            "[a](http://b)",
+            "![](x)",
+            "$\\frac{1}{0}$",
+            ":red[x]",
+            "'; DROP TABLE",
+            "../../etc",
+        ],
+        *["llama-3-8b", "h100-sxm", "own", "share", "bf16", "both", "last", "x" * 5000],
+    ]
+    names = [
+        *FIELDS,
+        "v",
+        "embed",
+        "modell",
+        "",
+        "__class__",
+        "model_config",
+        "constructor",
+        "a.b",
+        "batch[]",
+        "\ud800",
+    ]
+    pairs = [
+        (source.choice(names), source.choice(values) if source.random() < 0.8 else _noise(source))
+        for _ in range(source.choice([0, 1, 2, 5, 20, 300]))
+    ]
+    separator = source.choice(["&", "&", "&", "&&", ";", "&amp;"])
+    encode = source.random() < 0.7
+    text = separator.join(f"{name}={quote(value, errors='replace') if encode else value}" for name, value in pairs)
+    if source.random() < 0.3:
+        text = text[: source.randrange(len(text) + 1)]
+    return source.choice(["", "?", "http://h/p?"]) + text + source.choice(["", "&v=1", "&v=2", "&v=", "#x", "%"])
+
+
+def _noise(source: random.Random) -> str:
+    return "".join(
+        chr(source.choice([source.randrange(1, 0xD7FF), ord(source.choice(string.printable))])) for _ in range(9)
+    )
+
+
+def test_ten_thousand_nasty_queries_give_a_scenario_and_sentences() -> None:
+    source = random.Random(20261129)  # noqa: S311 - a seed, so that a failure can be repeated
+    for _ in range(10_000):
+        query = nasty(source)
+        decoded = links.decode(query)
+        assert isinstance(decoded.scenario, Scenario)
+        for problem in decoded.problems:
+            assert problem.sentence.isprintable(), query
+            assert len(problem.sentence) < 500, query
+            assert problem.sentence[-1] in ".?", query
+        again = links.decode(links.encode(decoded.scenario))
+        assert again.problems == (), query
+
+
+@pytest.mark.parametrize(
+    "query", ["batch=4&" + "x" * 600_000, "&".join(f"p{i}=1" for i in range(100_000)), "%" * 600_000]
+)
+def test_a_query_of_600_000_characters(query: str) -> None:
+    decoded = links.decode(query)
+    assert isinstance(decoded.scenario, Scenario)
+    assert "characters, of which 100,000 are read" in decoded.problems[0].sentence
+    assert len(decoded.problems) < 250
+
+
+@given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=20))
+@settings(max_examples=500, deadline=None)
+def test_any_pairs_are_read(pairs: list[tuple[str, str]]) -> None:
+    assert isinstance(links.decode(pairs).scenario, Scenario)
+
+
+def test_each_field_says_what_it_is() -> None:
+    for name, field in FIELDS.items():
+        assert field.title, name
+        assert field.description, name
+        choices = mark(name, Choices)
+        assert choices is None or getattr(BASE, name) in choices.names(), name
