@@ -67,12 +67,11 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
-    def shown(self) -> list[dict[str, str]]:
+    def markdown(self) -> str:
         """Its rows as a page shows them: a label, then a number with its unit in each column."""
-        return [
-            {"": row.label} | {c: show(v, row.unit) for c, v in zip(self.columns, row.values, strict=True)}
-            for row in self.rows
-        ]
+        heads = ["| " + " | ".join(("", *self.columns)) + " |", "| --- |" + " ---: |" * len(self.columns)]
+        cells = ([row.label, *(show(value, row.unit) for value in row.values)] for row in self.rows)
+        return "\n".join([*heads, *(f"| {' | '.join(row)} |" for row in cells)])
 
     def records(self) -> list[dict[str, Any]]:
         """Its rows in base units, with the unit in a column of its own."""

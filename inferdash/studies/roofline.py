@@ -79,10 +79,9 @@ def _name_batches(path: list[dict[str, Any]], *, own: float) -> None:
 
 def caption(scenario: Scenario, result: ComputeVsMemory) -> str:
     """How to read the roofline."""
-    tokens = quantities.count(scenario.prompt, "token")
+    most = f"{quantities.count(result.largest_batch, 'request')} of {quantities.count(scenario.prompt, 'token')}"
     band = (
-        f"The pale band is the path of the decode as its batch grows to the {result.largest_batch:,} requests of "
-        f"{tokens} that fit in the memory."
+        f"The pale band is the path of the decode as its batch grows, up to {most}: more do not fit in the memory."
         if result.largest_batch
         else "No request fits in the memory beside the parameters."
     )

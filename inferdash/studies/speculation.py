@@ -81,7 +81,7 @@ def sentence(scenario: Scenario, result: Speculation) -> str:
     """What the draft model does to the speed of the answer, in words."""
     if result.speedup is None:
         return "The gain of a draft model needs the peak of the accelerator, which is not known."
-    said = f"One check writes {quantities.digits(result.tokens_per_pass)} tokens on average"
+    said = f"One check writes {quantities.shown(result.tokens_per_pass, 'tokens')} on average"
     if result.speedup >= _EVEN:
         return f"{said}, and the answer comes {quantities.times(result.speedup)} as fast as without a draft model."
     if result.speedup > 1 / _EVEN:

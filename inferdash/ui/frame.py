@@ -8,9 +8,8 @@ import streamlit as st
 from inferdash import links, shipped
 from inferdash.ui import controls, share, state
 from inferdash.ui.assist import assist
+from inferdash.ui.server import PAGES
 
-PAGES: Final = (("compute_vs_memory", "Compute vs memory", ":material/speed:"),)
-"""File, name and icon of each page, in the order of the chapter."""
 ICON: Final = Path(__file__).with_name("icon.svg")
 STYLE: Final = Path(__file__).with_name("frame.css")
 

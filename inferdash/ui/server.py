@@ -17,6 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
 
+PAGES: Final = (("compute_vs_memory", "Compute vs memory", ":material/speed:"),)
+"""File, name and icon of each page, in the order of the chapter."""
+
 _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 _NOT_FRAMED: Final = "frame-ancestors 'self'"
 

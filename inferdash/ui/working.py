@@ -21,15 +21,16 @@ def working(study: Callable[[Scenario], object], scenario: Scenario) -> None:
     sections = {title: list(group) for title, group in groupby(steps, key=lambda step: step.section)}
     with folded:
         for tab, group in zip(st.tabs(list(sections)), sections.values(), strict=True):
-            tab.markdown("\n\n".join(_shown(step) for step in _once(group)))
+            tab.markdown("\n\n".join(shown(step) for step in once(group)))
 
 
-def _once(steps: Iterable[Step]) -> list[Step]:
+def once(steps: Iterable[Step]) -> list[Step]:
     """The same formula with the same numbers is shown once."""
     return list({(step.formula.name, step.text): step for step in steps}.values())
 
 
-def _shown(step: Step) -> str:
+def shown(step: Step) -> str:
+    """A formula in words, then symbols, numbers and result, then its source, as Markdown."""
     reference = REFERENCES[step.formula.ref]
     source = f"[{reference.title}]({reference.link})" if reference.link else reference.title
     return f"{step.formula.summary}\n\n$$\n{step.latex}\n$$\n\n:small[{source}]"

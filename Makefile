@@ -1,0 +1,56 @@
+SHELL := bash
+PORT ?= 8501
+PYTHON := .venv/bin/python
+
+.PHONY: help run test check format bench lock browser clean venv installed
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: installed ## open the dashboard on http://localhost:8501 (another port: make run PORT=8600)
+	$(PYTHON) -m inferdash --port $(PORT)
+
+test: installed browser ## run all tests
+	$(PYTHON) -m pytest
+
+check: installed ## check format, style and types
+	$(PYTHON) -m ruff format --check
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m mypy
+
+format: installed ## format the code and sort its imports
+	$(PYTHON) -m ruff check --select I --fix
+	$(PYTHON) -m ruff format
+
+bench: installed ## measure the dashboard
+	$(PYTHON) -m bench
+
+lock: venv ## pin what pyproject.toml asks for (for newer releases, first remove requirements.lock)
+	$(PYTHON) -m uv --version || $(PYTHON) -m pip install uv
+	$(PYTHON) -m uv pip compile pyproject.toml --group dev --output-file requirements.lock --quiet \
+		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
+browser: installed ## provide Chromium for the tests
+	@command -v chromium || \
+	{ [ "$$(id -u)" = 0 ] && apt-get update && apt-get install -y --no-install-recommends chromium; } || \
+	$(PYTHON) -m playwright install chromium
+
+clean: ## remove .venv, caches and builds
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Each is tried by running it: pyenv's commands may exist and fail, Debian's Python may lack ensurepip.
+venv:
+	@$(PYTHON) -c 'import pip' 2>/dev/null && exit; \
+	for python in python3.13 python3.12 python3.11 python3; do \
+		if "$$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			echo "$$python -m venv .venv"; exec "$$python" -m venv --clear .venv; \
+		fi; \
+	done; \
+	echo 'Needs Python 3.11 or newer with venv (on Debian: apt-get install python3-venv).' >&2; exit 1
+
+# A copy of the lock in .venv says what is installed.
+installed: venv requirements.lock
+	@cmp -s requirements.lock .venv/requirements.lock || { \
+		$(PYTHON) -m pip install --require-hashes -r requirements.lock && cp requirements.lock .venv/; }

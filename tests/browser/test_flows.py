@@ -1,0 +1,249 @@
+"""What a visitor does with the dashboard, from link to link."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+import pytest
+from annotated_types import Le
+from playwright.sync_api import Browser, Page, expect
+
+from inferdash import links
+from inferdash.scenario import FIELDS, OWN, Scenario, mark
+
+from .conftest import PATH, Server, entered, opened, said, settled, shared, shows, visit, working
+
+pytestmark = pytest.mark.browser
+
+MARKUP: Final = "<img src=x onerror=alert(1)> [x](http://a.b) ![i](http://a.b/i.png)"
+BROKEN: Final = urlencode({"title": MARKUP, "model": "[m](http://a.b)", "batch": "0"}, quote_via=quote)
+"""A link without version, whose title is markup and whose model and batch cannot be read."""
+_MOST: Final[dict[str, Any]] = {name: bound.le for name in FIELDS if (bound := mark(name, Le))}
+EXTREME: Final = links.encode(Scenario(title="W" * 80, model=OWN, accelerator=OWN, **_MOST))
+"""Every number at its upper bound, the title in one long word."""
+
+
+def _choose(page: Page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+EDITS: Final[tuple[tuple[Callable[[Page], object], str], ...]] = (
+    (lambda page: entered(page, "Batch", "4"), "batch=4&v=1"),
+    (lambda page: _choose(page, "Model", "Qwen3 32B"), "model=qwen3-32b&batch=4&v=1"),
+    (lambda page: page.get_by_role("radio", name="fp8").first.click(), "model=qwen3-32b&weights=fp8&batch=4&v=1"),
+    (
+        lambda page: page.get_by_role("slider", name="Acceptance").press("ArrowRight"),
+        "model=qwen3-32b&weights=fp8&batch=4&acceptance=0.81&v=1",
+    ),
+    (lambda page: entered(page, "Batch", "1"), "model=qwen3-32b&weights=fp8&acceptance=0.81&v=1"),
+    (
+        lambda page: entered(page, "Title", "Half the bytes"),
+        "title=Half+the+bytes&model=qwen3-32b&weights=fp8&acceptance=0.81&v=1",
+    ),
+)
+"""One edit of each kind of widget, and the query after it."""
+
+
+def test_cold_server_opens_the_page_of_a_deep_link(browser: Browser) -> None:
+    query = "model=qwen3-32b&memory=96GiB&batch=4&v=1"
+    with Server() as cold, visit(browser, cold) as page:
+        page.goto(f"{PATH}?{query}")
+        shows(page, query)
+        expect(page.get_by_role("navigation").get_by_role("link", name="Compute vs memory")).to_be_visible()
+        expect(page.get_by_role("button", name="Share")).to_be_visible()
+        expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
+def test_one_edit_writes_a_readable_address_and_one_history_entry(page: Page) -> None:
+    opened(page, "v=1")
+    before = page.evaluate("history.length")
+    for count, (edit, query) in enumerate(EDITS, start=1):
+        edit(page)
+        shows(page, query)
+        assert page.evaluate("history.length") == before + count
+
+
+def test_back_and_forward_restore_each_scenario(page: Page) -> None:
+    opened(page, "v=1")
+    for edit, query in EDITS:
+        edit(page)
+        shows(page, query)
+    queries = ["v=1", *(query for _, query in EDITS)]
+    for query in queries[-2::-1]:
+        page.go_back()
+        shows(page, query)
+    for query in queries[1:]:
+        page.go_forward()
+        shows(page, query)
+
+
+def test_reload_keeps_the_scenario(page: Page) -> None:
+    opened(page, "model=qwen3-32b&memory=96GiB&v=1")
+    entered(page, "Batch", "4")
+    shows(page, "model=qwen3-32b&memory=96GiB&batch=4&v=1")
+    page.reload()
+    shows(page, "model=qwen3-32b&memory=96GiB&batch=4&v=1")
+
+
+def test_no_fast_key_press_is_lost(page: Page) -> None:
+    opened(page, "v=1")
+    batch = page.get_by_label("Batch", exact=True)
+    for _ in range(20):
+        batch.press("ArrowUp")
+    shows(page, "batch=21&v=1")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("With 21 requests in a batch")
+
+
+def test_middle_click_and_the_root_carry_the_scenario(page: Page) -> None:
+    page.goto("/")
+    shows(page, "v=1")
+    page.goto("/?batch=4&v=1")
+    shows(page, "batch=4&v=1")
+    entered(page, "Batch", "5")
+    shows(page, "batch=5&v=1")
+    with page.context.expect_page() as tab:
+        page.get_by_role("link", name="Compute vs memory").click(button="middle")
+    shows(tab.value, "batch=5&v=1")
+
+
+def test_two_tabs_keep_their_own_scenarios(page: Page) -> None:
+    other = page.context.new_page()
+    opened(page, "v=1")
+    opened(other, "batch=2&v=1")
+    entered(page, "Batch", "3")
+    shows(page, "batch=3&v=1")
+    _choose(other, "Model", "Qwen3 32B")
+    shows(other, "model=qwen3-32b&batch=2&v=1")
+    entered(page, "Memory", "96GiB")
+    shows(page, "memory=96GiB&batch=3&v=1")
+    shows(other, "model=qwen3-32b&batch=2&v=1")
+
+
+def test_page_outlives_a_restart_of_the_server(browser: Browser) -> None:
+    with Server() as mortal, visit(browser, mortal) as page:
+        opened(page, "model=qwen3-32b&v=1")
+        entered(page, "Batch", "4")
+        shows(page, "model=qwen3-32b&batch=4&v=1")
+        mortal.kill()
+        expect(page.locator("[data-test-connection-state=CONNECTED]")).to_have_count(0)
+        mortal.start()
+        page.locator("[data-test-connection-state=CONNECTED]").wait_for()
+        shows(page, "model=qwen3-32b&batch=4&v=1")
+        entered(page, "Batch", "5")
+        shows(page, "model=qwen3-32b&batch=5&v=1")
+
+
+def test_broken_link_is_said_in_plain_text_and_kept_until_the_first_edit(page: Page) -> None:
+    problems = links.decode(BROKEN).problems
+    assert [problem.field for problem in problems] == [links.VERSION, "model", "batch"]
+    outside: list[str] = []
+    page.on("request", lambda request: outside.append(request.url) if "//a.b" in request.url else None)
+    page.on("dialog", lambda dialog: outside.append(dialog.message))
+    opened(page, BROKEN)
+    for problem in problems:
+        expect(page.locator(".st-key-problems")).to_contain_text(problem.sentence)
+    expect(page.get_by_text(MARKUP, exact=True)).to_be_visible()
+    working(page)
+    shared(page)
+    expect(page.locator("[href*='//a.b'], [src*='//a.b'], [src=x]")).to_have_count(0)
+    page.keyboard.press("Escape")
+    shows(page, BROKEN)
+    entered(page, "Batch", "4")
+    shows(page, urlencode({"title": MARKUP, "batch": 4, "v": 1}))
+    expect(page.locator(".st-key-problems")).to_have_count(0)
+    expect(page.get_by_text(MARKUP, exact=True)).to_be_visible()
+    assert not outside
+
+
+def test_nothing_scrolls_sideways_at_320_pixels(browser: Browser, server: Server) -> None:
+    with visit(browser, server, width=320) as page:
+        for query in ("v=1", BROKEN, EXTREME):
+            opened(page, query)
+            working(page)
+            for part in ("html", "[data-testid=stMain]", "[data-testid=stMainBlockContainer]"):
+                wide = page.locator(part).evaluate("part => part.scrollWidth - part.clientWidth")
+                assert wide <= 0, f"{part} of ?{query}"
+
+
+def test_a_visit_asks_no_other_machine(page: Page, server: Server) -> None:
+    asked: list[str] = []
+    page.context.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    page.goto("/")
+    settled(page)
+    working(page)
+    page.get_by_text("Sources", exact=True).click()
+    shared(page)
+    asked.append(page.locator("link[rel~=icon]").evaluate("icon => icon.href"))
+    hosts = {urlsplit(url).netloc for url in asked if urlsplit(url).scheme not in {"data", "blob"}}
+    assert hosts == {server.host}
+    assert any(url.startswith("ws://") for url in asked)
+
+
+def test_working_renders_every_formula(page: Page) -> None:
+    opened(page, "v=1")
+    working(page)
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        expect(page.get_by_role("tabpanel").locator(".katex-display").first).to_be_visible()
+    expect(page.locator(".katex-error")).to_have_count(0)
+
+
+def test_reset_restores_the_chapters_example(page: Page) -> None:
+    opened(page, EXTREME)
+    page.get_by_role("button", name="Back to the chapter’s example").click()
+    shows(page, "v=1")
+
+
+@pytest.mark.parametrize("query", ["v=1", "memory=96GiB&v=1"])
+def test_nonsense_in_a_field_is_said_in_one_sentence(page: Page, query: str) -> None:
+    opened(page, query)
+    memory = page.get_by_label("Memory", exact=True)
+    if not memory.is_visible():
+        page.get_by_text("Own figures").click()
+    entered(page, "Memory", "abc")
+    sentence = page.get_by_text("memory=abc is not a number with a unit, such as 80 GB.")
+    expect(sentence).to_be_visible()
+    expect(sentence).to_have_count(1)
+    expect(page.get_by_role("heading", level=1)).to_have_text(said("v=1"))
+    entered(page, "Memory", "80GB")
+    shows(page, "memory=80GB&v=1")
+    expect(sentence).to_have_count(0)
+
+
+def test_shared_link_opens_the_same_page(page: Page) -> None:
+    opened(page, "title=Half+the+bytes&model=qwen3-32b&weights=fp8&v=1")
+    link = shared(page)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    sentence = page.get_by_role("heading", level=1, include_hidden=True).inner_text()
+    page.goto(link)
+    settled(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(sentence)
+    expect(page.get_by_text("Half the bytes", exact=True)).to_be_visible()
+
+
+def test_headers_guard_the_page_and_let_embeds_be_framed(page: Page) -> None:
+    alone, embedded = (page.request.get(path).headers for path in ("/", "/?embed=true"))
+    for headers in (alone, embedded):
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert "x-frame-options" not in headers
+    assert alone["content-security-policy"] == "frame-ancestors 'self'"
+    assert "content-security-policy" not in embedded
+
+
+def test_scripts_are_compressed_when_asked(page: Page) -> None:
+    script = re.search(r'src="([^"]+\.js)"', page.request.get(PATH).text())
+    assert script
+    plain, small = (
+        page.request.get(f"/{script[1].lstrip('./')}", headers={"Accept-Encoding": coding})
+        for coding in ("identity", "gzip")
+    )
+    assert "content-encoding" not in plain.headers
+    assert small.headers["content-encoding"] == "gzip"
+    assert int(small.headers.get("content-length", 0)) < len(plain.body())
+    assert small.body() == plain.body()

@@ -1,0 +1,106 @@
+"""The facts against published counts, and the rules that every preset keeps."""
+
+import tomllib
+from datetime import date
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from inferdash import shipped
+from inferdash.facts import library
+from inferdash.facts.accelerator import Accelerator
+from inferdash.facts.architecture import Architecture
+from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.physics.deployment import deploy
+from inferdash.physics.kv_cache import request_cache_bytes
+
+PUBLISHED = {
+    "llama-3-8b": (8_030_261_248, 7_504_924_672, 131_072),
+    "llama-3.1-8b": (8_030_261_248, 7_504_924_672, 131_072),
+    "llama-3.1-70b": (70_553_706_496, 69_503_033_344, 327_680),
+    "llama-3.1-405b": (405_853_388_800, 403_752_042_496, 516_096),
+    "llama-3.2-1b": (1_235_814_400, 1_235_814_400, 32_768),
+    "mistral-small-24b": (23_572_403_200, 22_901_314_560, 163_840),
+    "qwen3-0.6b": (596_049_920, 596_049_920, 114_688),
+    "qwen3-8b": (8_190_735_360, 7_568_405_504, 147_456),
+    "qwen3-32b": (32_762_123_264, 31_984_210_944, 262_144),
+}
+"""Id -> parameters stored, those that a pass loads, cache bytes of a token at bf16.
+
+Stored counts are those of transformers 5.24.0 for the same configuration; a tied table is stored once and loaded.
+"""
+
+
+@pytest.mark.parametrize("name", library.models())
+def test_models_have_their_published_sizes(name: str) -> None:
+    stored, loaded, per_token = PUBLISHED[name]
+    chip = library.accelerators()["h100-sxm"]
+    bf16 = PRECISIONS["bf16"]
+    machine = deploy(library.models()[name], chip, gpus=1, weights=bf16, cache=CACHE_PRECISIONS["bf16"])
+    assert (machine.stored_bytes, machine.loaded_bytes) == (2 * stored, 2 * loaded)
+    assert request_cache_bytes(machine.architecture, bf16, tokens=1) == per_token
+
+
+def test_the_presets_are_those_that_the_tests_know() -> None:
+    assert set(library.models()) == set(PUBLISHED)
+    assert list(library.models()).index("llama-3.1-8b") < list(library.models()).index("llama-3.1-70b")
+    assert set(library.accelerators()) == set(DATASHEETS)
+
+
+DATASHEETS: dict[str, tuple[float, float, float | None, float | None]] = {
+    "h100-sxm": (80e9, 3.35e12, 989.4e12, 1978.9e12),
+    "h200-sxm": (141e9, 4.8e12, 989.4e12, 1978.9e12),
+    "b200-sxm": (180e9, 8e12, 2250e12, 4500e12),
+    "a100-80gb-sxm": (80e9, 2.039e12, 312e12, None),
+    "mi300x": (192e9, 5.3e12, 1307.4e12, 2614.9e12),
+    "l40s": (48e9, 0.864e12, 362e12, 733e12),
+    "rtx-4090": (24e9, 1.008e12, 165.2e12, 330.3e12),
+    "rtx-5090": (32e9, 1.792e12, 209.5e12, 419e12),
+    "m4-max": (128e9, 0.546e12, None, None),
+}
+"""Id -> memory, bandwidth, dense bf16 and fp8 peaks, as the datasheets print them."""
+
+
+@pytest.mark.parametrize("name", library.accelerators())
+def test_accelerators_have_their_datasheets_figures(name: str) -> None:
+    chip = library.accelerators()[name]
+    assert (chip.memory, chip.bandwidth, chip.dense_bf16, chip.dense_fp8) == DATASHEETS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"), [*library.models().items(), *library.accelerators().items()], ids=lambda one: str(one)[:20]
+)
+def test_each_preset_has_its_source_and_day(name: str, fact: Architecture | Accelerator) -> None:
+    assert fact.source
+    assert date(2026, 1, 1) <= fact.checked <= date(2100, 1, 1)
+    assert name == name.lower()
+
+
+def a_chip(**changes: Any) -> dict[str, Any]:
+    text = (shipped("presets") / "accelerators" / "h100-sxm.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text) | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"memory": "80 XB"}, "memory"),
+        ({"memory": "-80 GB"}, "memory"),
+        ({"bandwith": "3 TB/s"}, "bandwith"),
+        ({"source": None}, "source"),
+        ({"checked": "lately"}, "checked"),
+        ({"confidence": "certain"}, "confidence"),
+    ],
+)
+def test_a_preset_that_is_wrong_is_refused(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Accelerator.model_validate(a_chip(**changes))
+    assert refused.value.errors()[0]["loc"][0] == field
+
+
+def test_a_rate_that_a_chip_lacks_is_that_of_bf16() -> None:
+    chip = library.accelerators()["a100-80gb-sxm"]
+    assert chip.rate(PRECISIONS["fp8"]) == (PRECISIONS["bf16"], 312e12)
+    assert chip.rate(PRECISIONS["int8"]) == (PRECISIONS["int8"], 624e12)
+    assert library.accelerators()["m4-max"].rate(PRECISIONS["bf16"]) == (PRECISIONS["bf16"], None)

@@ -1,0 +1,47 @@
+"""The glossary has every field, every number of the report and every term that the pages lean on, as declared."""
+
+from pathlib import Path
+
+import pytest
+
+from inferdash.scenario import BASE, FIELDS
+from inferdash.studies import compute_vs_memory
+from inferdash.studies.numbers import lines
+
+GLOSSARY = (Path(__file__).parent.parent / "docs" / "glossary.md").read_text(encoding="utf-8")
+TERMS = (
+    ["limit", "pass", "prefill", "decode", "prompt token", "written token", "KV cache", "batch", "ridge", "roofline"]
+    + [
+        "time to first token",
+        "inter-token latency",
+        "output speed",
+        "memory-bound",
+        "compute-bound",
+        "speculative decoding",
+    ]
+    + ["draft model", "acceptance", "head size", "stored", "loaded", "dense peak", "GB and GiB", "scenario", "link"]
+)
+
+
+def table(heading: str) -> list[str]:
+    """The rows of the table under a heading."""
+    under = GLOSSARY.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return [line for line in under.splitlines() if line.startswith("| `")]
+
+
+def test_every_field_of_a_scenario() -> None:
+    assert table("Fields of a scenario") == [
+        f"| `{name}` | {field.title} | {' '.join(str(field.description).split())} |" for name, field in FIELDS.items()
+    ]
+
+
+def test_every_number_of_the_report() -> None:
+    assert table("Numbers of the report") == [
+        f"| `{compute_vs_memory.NAME}.{line.path}` | {', '.join(line.labels)} | {line.unit} |"
+        for line in lines(compute_vs_memory.study(BASE))
+    ]
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_every_term(term: str) -> None:
+    assert f"\n**{term}**" in GLOSSARY
