@@ -18,6 +18,11 @@ REFERENCES: Final[dict[str, Reference]] = {
     "reading-and-writing": Reference("Chapter “Inference”, section 10.1, Reading and writing"),
     "kv-cache": Reference("Chapter “Inference”, section 10.2, The KV cache"),
     "batching": Reference("Chapter “Inference”, section 10.4, Batching"),
+    "quantization": Reference("Chapter “Inference”, section 10.5, Quantization"),
+    "experts": Reference("Chapter “Inference”, section 10.6, Mixture of experts"),
+    "prompt-caching": Reference("Chapter “Inference”, section 10.3, Prompt caching"),
+    "latent-attention": Reference("DeepSeek-AI: DeepSeek-V2 (2024)", "https://arxiv.org/abs/2405.04434"),
+    "sliding-window": Reference("Jiang and others: Mistral 7B (2023)", "https://arxiv.org/abs/2310.06825"),
     "roofline": Reference(
         "Williams, Waterman, Patterson: Roofline, an insightful visual performance model (2009)",
         "https://doi.org/10.1145/1498765.1498785",

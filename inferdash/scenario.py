@@ -16,7 +16,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 from inferdash.facts import library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.facts.precision import CACHE_BYTES, PRECISIONS
 from inferdash.layers.attention import GroupedAttention
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.physics.deployment import Deployment, deploy
@@ -111,10 +111,10 @@ class Scenario(Validated):
     weights: Annotated[
         str, Choices("number format", lambda: {key: p.name for key, p in PRECISIONS.items()}), Place("model")
     ] = Field("bf16", title="Parameters in")
-    """Number format of the parameters: bf16 takes 2 bytes each, fp8 and int8 take 1."""
-    kv: Annotated[
-        str, Choices("number format", lambda: {key: p.name for key, p in CACHE_PRECISIONS.items()}), Place("model")
-    ] = Field("bf16", title="KV cache in")
+    """Number format of the parameters. The page “Quantization” says what each takes."""
+    kv: Annotated[str, Choices("number format", lambda: {key: key for key in CACHE_BYTES}), Place("model")] = Field(
+        "bf16", title="KV cache in"
+    )
     """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
 
     accelerator: Annotated[
@@ -240,7 +240,7 @@ class Scenario(Validated):
             self.hardware,
             gpus=self.gpus,
             weights=PRECISIONS[self.weights],
-            cache=CACHE_PRECISIONS[self.kv],
+            cache_bytes_per_number=CACHE_BYTES[self.kv],
         )
 
 

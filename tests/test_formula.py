@@ -33,7 +33,7 @@ EVALUATED = {shown: getattr(np, name) for name, shown in FUNCTIONS.items()} | {"
 def inputs_of(one: Formula[Any, Any], first: float) -> dict[str, Any]:
     names = list(inspect.signature(one.function).parameters)
     kinds = inspect.get_annotations(one.function, eval_str=True)
-    return {name: 3 + i if kinds[name] is int else first + i for i, name in enumerate(names)}
+    return {name: 3 + i if kinds[name] is int else first + len(names) - i for i, name in enumerate(names)}
 
 
 def test_formulas_are_found() -> None:

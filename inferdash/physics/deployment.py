@@ -6,13 +6,7 @@ from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.precision import Precision
 from inferdash.formula import Number
-from inferdash.physics.parameters import (
-    Parameters,
-    parameter_bytes,
-    parameters,
-    parameters_outside_input_embedding,
-    stored_parameters,
-)
+from inferdash.physics.parameters import Parameters, bytes_in_format, loaded_in_blocks, parameters
 
 
 @dataclass(frozen=True)
@@ -24,34 +18,39 @@ class Deployment:
     accelerator: Accelerator
     gpus: int
     weights: Precision
-    cache: Precision
+    cache_bytes_per_number: float
     stored_bytes: Number
     """Bytes of all the parameters in memory."""
-    loaded_bytes: Number
-    """Bytes of the parameters that each pass loads: all outside the input embedding."""
     peak: float | None
     """Dense peak of one accelerator in FLOP/s for these weights; None where its maker publishes none."""
 
+    def loaded_bytes(self, *, positions: Number) -> Number:
+        """Bytes of the parameters that a pass over `positions` positions loads, once for all of them.
+
+        All outside the input embedding; of routed experts those that the positions choose, on average.
+        """
+        blocks = loaded_in_blocks(self.architecture, positions=positions)
+        return bytes_in_format(self.weights, blocks, tables=self.parameters.output_layer)
+
 
 def deploy(
-    architecture: Architecture, accelerator: Accelerator, *, gpus: int, weights: Precision, cache: Precision
+    architecture: Architecture,
+    accelerator: Accelerator,
+    *,
+    gpus: int,
+    weights: Precision,
+    cache_bytes_per_number: float,
 ) -> Deployment:
     """A model on accelerators, with its bytes."""
     counts = parameters(architecture)
-    stored = stored_parameters(
-        in_blocks=counts.in_blocks,
-        output_layer=counts.output_layer,
-        input_embedding=counts.input_embedding_apart,
-    )
-    outside = parameters_outside_input_embedding(in_blocks=counts.in_blocks, output_layer=counts.output_layer)
+    tables = counts.output_layer + counts.input_embedding_apart
     return Deployment(
         architecture=architecture,
         parameters=counts,
         accelerator=accelerator,
         gpus=gpus,
         weights=weights,
-        cache=cache,
-        stored_bytes=parameter_bytes(parameters=stored, bytes_per_number=weights.bytes_per_number),
-        loaded_bytes=parameter_bytes(parameters=outside, bytes_per_number=weights.bytes_per_number),
+        cache_bytes_per_number=cache_bytes_per_number,
+        stored_bytes=bytes_in_format(weights, counts.stored, tables=tables),
         peak=accelerator.rate(weights)[1],
     )

@@ -1,7 +1,6 @@
 """The KV cache: the keys and values that the positions of a request leave for the later ones."""
 
 from inferdash.facts.architecture import Architecture
-from inferdash.facts.precision import Precision
 from inferdash.formula import Number, formula
 
 
@@ -11,13 +10,13 @@ def cache_bytes(*, layers: Number, numbers_per_layer: Number, bytes_per_number: 
     return layers * numbers_per_layer * bytes_per_number
 
 
-def request_cache_bytes(architecture: Architecture, precision: Precision, *, tokens: Number) -> Number:
+def request_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
     """Bytes of the cache of one request of `tokens` tokens, over all blocks."""
     return sum(
         cache_bytes(
             layers=blocks.count,
             numbers_per_layer=blocks.attention.cached_numbers(tokens),
-            bytes_per_number=precision.bytes_per_number,
+            bytes_per_number=bytes_per_number,
         )
         for blocks in architecture.blocks
     )

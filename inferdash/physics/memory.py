@@ -28,7 +28,7 @@ def largest_batch(deployment: Deployment, *, tokens: Number) -> Number:
         gpus=deployment.gpus,
         memory=deployment.accelerator.memory,
         stored_bytes=deployment.stored_bytes,
-        cache_bytes=request_cache_bytes(deployment.architecture, deployment.cache, tokens=tokens),
+        cache_bytes=_cache_bytes(deployment, tokens),
     )
 
 
@@ -37,6 +37,12 @@ def fewest_gpus(deployment: Deployment, *, requests: Number, tokens: Number) -> 
     return gpus_that_hold(
         stored_bytes=deployment.stored_bytes,
         requests=requests,
-        cache_bytes=request_cache_bytes(deployment.architecture, deployment.cache, tokens=tokens),
+        cache_bytes=_cache_bytes(deployment, tokens),
         memory=deployment.accelerator.memory,
+    )
+
+
+def _cache_bytes(deployment: Deployment, tokens: Number) -> Number:
+    return request_cache_bytes(
+        deployment.architecture, tokens=tokens, bytes_per_number=deployment.cache_bytes_per_number
     )

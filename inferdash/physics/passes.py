@@ -78,7 +78,7 @@ def one_pass(
     """
     architecture, counts = deployment.architecture, deployment.parameters
     matrices = matrix_flops(
-        in_blocks=counts.in_blocks,
+        in_blocks=counts.active.total,
         output_layer=counts.output_layer,
         positions=positions,
         output_positions=output_positions,
@@ -91,9 +91,11 @@ def one_pass(
     )
     flops = pass_flops(requests=requests, matrix_flops=matrices, attention_flops=attention)
     bytes_read = pass_bytes_read(
-        parameter_bytes=deployment.loaded_bytes,
+        parameter_bytes=deployment.loaded_bytes(positions=requests * positions),
         requests=requests,
-        cache_bytes=kv_cache.request_cache_bytes(architecture, deployment.cache, tokens=past),
+        cache_bytes=kv_cache.request_cache_bytes(
+            architecture, tokens=past, bytes_per_number=deployment.cache_bytes_per_number
+        ),
     )
     gpus, peak = deployment.gpus, deployment.peak
     compute_s = None if peak is None else roofline.compute_s(flops=flops, gpus=gpus, peak=peak)

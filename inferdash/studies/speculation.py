@@ -61,7 +61,7 @@ def _draft_pass_s(scenario: Scenario, machine: Deployment, decode_pass_s: Number
         machine.accelerator,
         gpus=machine.gpus,
         weights=machine.weights,
-        cache=machine.cache,
+        cache_bytes_per_number=machine.cache_bytes_per_number,
     )
     alone = decode(small, requests=scenario.batch, past=scenario.prompt).pass_s
     if alone is None:  # its peak is that of the large model, whose pass has a time

@@ -4,6 +4,7 @@ import tomllib
 from datetime import date
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -11,35 +12,46 @@ from inferdash import shipped
 from inferdash.facts import library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
-from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
 from inferdash.physics.kv_cache import request_cache_bytes
 
 PUBLISHED = {
-    "llama-3-8b": (8_030_261_248, 7_504_924_672, 131_072),
-    "llama-3.1-8b": (8_030_261_248, 7_504_924_672, 131_072),
-    "llama-3.1-70b": (70_553_706_496, 69_503_033_344, 327_680),
-    "llama-3.1-405b": (405_853_388_800, 403_752_042_496, 516_096),
-    "llama-3.2-1b": (1_235_814_400, 1_235_814_400, 32_768),
-    "mistral-small-24b": (23_572_403_200, 22_901_314_560, 163_840),
-    "qwen3-0.6b": (596_049_920, 596_049_920, 114_688),
-    "qwen3-8b": (8_190_735_360, 7_568_405_504, 147_456),
-    "qwen3-32b": (32_762_123_264, 31_984_210_944, 262_144),
+    "deepseek-v3": (671_026_404_352, 36_625_603_584, 70_272, 70_272),
+    "gpt-oss-120b": (116_829_156_672, 5_132_849_472, 73_728, 36_864),
+    "gpt-oss-20b": (20_914_757_184, 3_608_307_264, 49_152, 24_576),
+    "kimi-k2": (1_026_408_209_408, 31_687_072_768, 70_272, 70_272),
+    "llama-3-8b": (8_030_261_248, 7_504_924_672, 131_072, 131_072),
+    "llama-3.1-405b": (405_853_388_800, 403_752_042_496, 516_096, 516_096),
+    "llama-3.1-70b": (70_553_706_496, 69_503_033_344, 327_680, 327_680),
+    "llama-3.1-8b": (8_030_261_248, 7_504_924_672, 131_072, 131_072),
+    "llama-3.2-1b": (1_235_814_400, 1_235_814_400, 32_768, 32_768),
+    "llama-4-maverick": (400_711_848_960, 16_150_205_440, 196_608, 49_152),
+    "mistral-small-24b": (23_572_403_200, 22_901_314_560, 163_840, 163_840),
+    "mixtral-8x7b": (46_702_792_704, 12_748_853_248, 131_072, 131_072),
+    "qwen3-0.6b": (596_049_920, 596_049_920, 114_688, 114_688),
+    "qwen3-235b-a22b": (235_093_634_560, 21_568_433_664, 192_512, 192_512),
+    "qwen3-30b-a3b": (30_532_122_624, 3_041_867_776, 98_304, 98_304),
+    "qwen3-32b": (32_762_123_264, 31_984_210_944, 262_144, 262_144),
+    "qwen3-8b": (8_190_735_360, 7_568_405_504, 147_456, 147_456),
 }
-"""Id -> parameters stored, those that a pass loads, cache bytes of a token at bf16.
+"""Id -> parameters stored, those that a position works with, cache bytes of the first token and of a late one, at bf16.
 
-Stored counts are those of transformers 5.24.0 for the same configuration; a tied table is stored once and loaded.
+Stored counts are those of transformers 5.24.0 for the same configuration. A tied table is stored once and works.
 """
 
 
 @pytest.mark.parametrize("name", library.models())
 def test_models_have_their_published_sizes(name: str) -> None:
-    stored, loaded, per_token = PUBLISHED[name]
+    stored, active, first_token, further_token = PUBLISHED[name]
     chip = library.accelerators()["h100-sxm"]
     bf16 = PRECISIONS["bf16"]
-    machine = deploy(library.models()[name], chip, gpus=1, weights=bf16, cache=CACHE_PRECISIONS["bf16"])
-    assert (machine.stored_bytes, machine.loaded_bytes) == (2 * stored, 2 * loaded)
-    assert request_cache_bytes(machine.architecture, bf16, tokens=1) == per_token
+    machine = deploy(library.models()[name], chip, gpus=1, weights=bf16, cache_bytes_per_number=2)
+    assert machine.stored_bytes == 2 * stored
+    assert machine.parameters.active_total == active
+    assert request_cache_bytes(machine.architecture, tokens=1, bytes_per_number=2) == first_token
+    many = request_cache_bytes(machine.architecture, tokens=np.array([100_000, 100_001]), bytes_per_number=2)
+    assert np.diff(np.asarray(many)) == [further_token]
 
 
 def test_the_presets_are_those_that_the_tests_know() -> None:

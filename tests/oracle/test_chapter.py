@@ -8,6 +8,8 @@ import pytest
 
 from inferdash import links
 from inferdash.formula import Step, recording
+from inferdash.layers.attention import GroupedAttention
+from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.physics import speculation as physics
 from inferdash.quantities import digits, percent, shown
 from inferdash.scenario import Scenario
@@ -44,6 +46,8 @@ def again(step: Step, **inputs: float) -> float:
 def test_the_default_scenario_is_the_reference() -> None:
     model, gpu, base = ORACLE["reference_model"], ORACLE["reference_gpu"], Scenario()
     (blocks,) = base.architecture.blocks
+    assert isinstance(blocks.attention, GroupedAttention)
+    assert isinstance(blocks.feed_forward, GatedFeedForward)
     machine = base.deployment
     assert base.architecture.layers == model["blocks"]
     assert base.architecture.hidden == model["vector"]
@@ -52,7 +56,7 @@ def test_the_default_scenario_is_the_reference() -> None:
     assert blocks.feed_forward.width == model["feed_forward"]
     assert base.architecture.vocabulary == model["vocabulary"]
     assert machine.stored_bytes == 2 * model["parameters"]
-    assert machine.loaded_bytes == 2 * model["parameters_outside_input_embedding"]
+    assert machine.loaded_bytes(positions=1) == 2 * model["parameters_outside_input_embedding"]
     assert machine.accelerator.memory == gpu["memory_bytes"]
     assert machine.accelerator.bandwidth == gpu["bandwidth_bytes_per_s"]
     assert machine.peak == gpu["dense_bf16_flops_per_s"]

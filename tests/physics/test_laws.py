@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inferdash.facts import library
-from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
-from inferdash.layers.attention import GroupedAttention
+from inferdash.facts.precision import CACHE_BYTES, PRECISIONS
+from inferdash.layers.attention import GroupedAttention, LatentAttention
 from inferdash.physics import memory
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import Pass, decode, one_pass, prefill
@@ -25,7 +25,7 @@ def machines(draw: st.DrawFn) -> Deployment:
         draw(st.sampled_from(CHIPS)),
         gpus=draw(st.integers(1, 64)),
         weights=PRECISIONS[draw(st.sampled_from(sorted(PRECISIONS)))],
-        cache=CACHE_PRECISIONS[draw(st.sampled_from(sorted(CACHE_PRECISIONS)))],
+        cache_bytes_per_number=draw(st.sampled_from(sorted(CACHE_BYTES.values()))),
     )
 
 
@@ -45,7 +45,7 @@ def test_a_pass_is_never_shorter_than_its_bytes_or_its_operations(machine: Deplo
     assert seconds(one) >= one.bytes_read / (machine.gpus * machine.accelerator.bandwidth) * (1 - 1e-12)
     assert machine.peak is not None
     assert seconds(one) >= one.flops / (machine.gpus * machine.peak) * (1 - 1e-12)
-    assert one.bytes_read >= machine.loaded_bytes
+    assert one.bytes_read >= machine.loaded_bytes(positions=batch)
 
 
 @given(machines(), BATCHES, TOKENS)
@@ -66,7 +66,7 @@ def test_twice_the_accelerators_take_half_the_time(machine: Deployment, batch: i
         machine.accelerator,
         gpus=2 * machine.gpus,
         weights=machine.weights,
-        cache=machine.cache,
+        cache_bytes_per_number=machine.cache_bytes_per_number,
     )
     one, half = (decode(m, requests=batch, past=past) for m in (machine, double))
     assert seconds(half) == pytest.approx(seconds(one) / 2, rel=1e-12)
@@ -108,7 +108,7 @@ def test_arrays_give_the_numbers_one_by_one(machine: Deployment) -> None:
 def test_as_many_heads_of_keys_as_of_queries_is_mha(heads: int, head_dim: int, hidden: int) -> None:
     full = GroupedAttention(heads=heads, kv_heads=heads, head_dim=head_dim)
     one = GroupedAttention(heads=heads, kv_heads=1, head_dim=head_dim)
-    assert full.parameters(hidden) == 4 * hidden * heads * head_dim
+    assert full.parameters(hidden).total == 4 * hidden * heads * head_dim
     assert full.cached_numbers(10) == heads * one.cached_numbers(10)
     assert full.flops(positions=3, past=7) == one.flops(positions=3, past=7)
 
