@@ -77,10 +77,10 @@ def test_twice_the_accelerators_take_half_the_time(machine: Deployment, batch: i
 def test_a_prefill_is_its_positions_one_by_one(machine: Deployment, prompt: int) -> None:
     """Reading n tokens does the operations of n decodes: each position reads those up to itself."""
     whole = prefill(machine, prompt=prompt, output_layer_last=False)
-    first, last = (
-        one_pass(machine, requests=1, positions=1, past=past, output_positions=1) for past in (0, prompt - 1)
-    )
-    assert whole.flops == pytest.approx(prompt * (first.flops + last.flops) / 2, rel=1e-12)
+    if not any(isinstance(blocks.attention, LatentAttention) for blocks in machine.architecture.blocks):
+        # Latent attention is left out: its decode works on the latents, in another form than its prefill.
+        singly = one_pass(machine, requests=1, positions=1, past=np.arange(prompt, dtype=float), output_positions=1)
+        assert whole.flops == pytest.approx(np.asarray(singly.flops).sum(), rel=1e-9)
     cheaper = prefill(machine, prompt=prompt, output_layer_last=True)
     assert cheaper.flops < whole.flops
     assert cheaper.attention_flops == whole.attention_flops
