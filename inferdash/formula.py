@@ -5,8 +5,8 @@ A formula is an ordinary function: keyword-only numbers in, a docstring, and one
 with its inputs and its result, so that a page can show the arithmetic that really ran, as text and as LaTeX,
 read from the expression itself. Nothing is typed twice, so nothing drifts.
 
-The expression may use + - * / **, numbers, its parameters, `numpy.maximum`, `minimum`, `ceil`, `floor`, and
-`sum(... for i in range(n))`. So it works on numbers and on numpy arrays alike.
+The expression may use + - * / **, numbers, its parameters, `numpy.maximum`, `minimum`, `ceil`, `floor`, `rint`,
+`exp`, and `sum(... for i in range(n))`. So it works on numbers and on numpy arrays alike.
 """
 
 import ast
@@ -30,9 +30,18 @@ Number: TypeAlias = float | NDArray[np.float64]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FUNCTIONS: Final = {"maximum": "max", "minimum": "min", "ceil": "ceil", "floor": "floor"}
+FUNCTIONS: Final = {
+    "maximum": "max",
+    "minimum": "min",
+    "ceil": "ceil",
+    "floor": "floor",
+    "rint": "round",
+    "exp": "exp",
+}
 """numpy name -> name in the text of a formula."""
 _FENCES: Final = {"ceil": (r"\lceil ", r" \rceil"), "floor": (r"\lfloor ", r" \rfloor")}
+_NAMED: Final = {"max", "min", "exp"}
+"""Functions that LaTeX has a sign for."""
 _TIGHTNESS: Final = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.USub: 3, ast.Pow: 4}
 _ATOM: Final = 9
 _WRITTEN_OUT: Final = 1e7
@@ -222,7 +231,8 @@ def _latex(node: ast.expr, inputs: Mapping[str, Number]) -> str:
             inner = r",\ ".join(_latex(argument, inputs) for argument in arguments)
             if function in _FENCES:
                 return inner.join((r"\left" + _FENCES[function][0], r"\right" + _FENCES[function][1].lstrip()))
-            return rf"\{FUNCTIONS[function]}\left({inner}\right)"
+            name = FUNCTIONS[function]
+            return (rf"\{name}" if name in _NAMED else rf"\text{{{name}}}") + rf"\left({inner}\right)"
         case ast.Call(
             func=ast.Name(id="sum"),
             args=[

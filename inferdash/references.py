@@ -21,6 +21,10 @@ REFERENCES: Final[dict[str, Reference]] = {
     "quantization": Reference("Chapter “Inference”, section 10.5, Quantization"),
     "experts": Reference("Chapter “Inference”, section 10.6, Mixture of experts"),
     "prompt-caching": Reference("Chapter “Inference”, section 10.3, Prompt caching"),
+    "paged-attention": Reference(
+        "Kwon and others: Efficient memory management for large language model serving with PagedAttention (2023)",
+        "https://arxiv.org/abs/2309.06180",
+    ),
     "latent-attention": Reference("DeepSeek-AI: DeepSeek-V2 (2024)", "https://arxiv.org/abs/2405.04434"),
     "sliding-window": Reference("Jiang and others: Mistral 7B (2023)", "https://arxiv.org/abs/2310.06825"),
     "roofline": Reference(

@@ -1,0 +1,1 @@
+"""What it costs: tokens at a price, with and without a cache."""
