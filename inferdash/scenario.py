@@ -4,6 +4,7 @@ A field is declared once: its name is the link's parameter and the widget's key,
 below it is the help, its bounds hold for the link and the widget alike.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -26,6 +27,9 @@ OWN: Final = "own"
 """Id of the reader's own model or accelerator, whose figures are fields of the scenario."""
 SHARE: Final = "share"
 """Id of a draft model that is a share of the large one."""
+
+_LONGEST_LIST: Final = 1000
+_LONGEST_ANSWER: Final = 100_000
 
 Group: TypeAlias = Literal["model", "accelerator", "workload", "page"]
 
@@ -58,6 +62,45 @@ def _names(facts: Mapping[str, Any]) -> dict[str, str]:
 def _plain_text(value: str) -> str:
     if not value.isprintable():
         raise PydanticCustomError("plain", "holds characters that cannot be shown")
+    return value
+
+
+PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents", "q": "question"}
+"""Letter in links -> part of a prompt."""
+
+
+def _permutation(value: str) -> str:
+    if sorted(value) != sorted(PARTS):
+        raise PydanticCustomError("plain", f"is not an order of the letters {', '.join(PARTS)}")
+    return value
+
+
+def numbers_in(text: str) -> list[float]:
+    """The numbers of a list such as "500, 63x50": 500 once and 50 sixty-three times.
+
+    Raises:
+        ValueError: where a part is no number, or the list is too long.
+    """
+    found: list[float] = []
+    for part in text.replace(";", ",").split(","):
+        count, times, number = part.strip().rpartition("x")
+        found += [float(number)] * (int(count) if times else 1)
+        if len(found) > _LONGEST_LIST or not math.isfinite(found[-1]):
+            raise ValueError(text)
+    return found
+
+
+def _numbers(value: str) -> str:
+    try:
+        numbers_in(value)
+    except (ValueError, IndexError, OverflowError):
+        raise PydanticCustomError("plain", "is not a list of numbers with commas between them") from None
+    return value
+
+
+def _whole_numbers(value: str) -> str:
+    if not all(number == int(number) and 1 <= number <= _LONGEST_ANSWER for number in numbers_in(_numbers(value))):
+        raise PydanticCustomError("plain", "is not a list of whole numbers from 1 to 100,000")
     return value
 
 
@@ -175,6 +218,99 @@ class Scenario(Validated):
         Place("page"),
     ] = Field("both", title="In the example, the draft model proposes")
     """Two tokens that the draft model of the chapter's example proposes."""
+
+    grid_prompt: Annotated[int, Place("page")] = Field(8, title="Prompt tokens in the grid", ge=1, le=64)
+    """Tokens of the prompt in the small picture; 8 are those of the chapter's example."""
+    grid_answer: Annotated[int, Place("page")] = Field(3, title="Answer tokens in the grid", ge=1, le=64)
+    """Tokens that the small picture writes, one in each pass."""
+
+    first_prompt: Annotated[str, AfterValidator(_plain_text), Place("page")] = Field(
+        "The ride of 3 km cost $", title="A prompt that has left its cache", max_length=200
+    )
+    """Split into tokens at spaces and signs, which is near what a tokenizer does."""
+    second_prompt: Annotated[str, AfterValidator(_plain_text), Place("page")] = Field(
+        "The ride of 2 km cost $", title="A later prompt", max_length=200
+    )
+    """Its start is reused up to the first token that differs."""
+    tools_tokens: Annotated[int, Place("page")] = Field(2000, title="Tools", ge=0, le=_TOKENS)
+    """Tokens that describe tools; they change with a release."""
+    system_tokens: Annotated[int, Place("page")] = Field(500, title="System turn", ge=0, le=_TOKENS)
+    """Tokens of the system turn; it changes with a release."""
+    user_tokens: Annotated[int, Place("page")] = Field(200, title="Facts about the user", ge=0, le=_TOKENS)
+    """Tokens that are the same for one user only."""
+    documents_tokens: Annotated[int, Place("page")] = Field(8000, title="Documents", ge=0, le=_TOKENS)
+    """Tokens of documents; they change with the conversation."""
+    order: Annotated[str, AfterValidator(_permutation), Place("page")] = Field("tusdq", title="Order of the parts")
+    """The parts from first to last: t tools, s system turn, u user, d documents, q question."""
+    input_usd: Annotated[float, Place("page")] = Field(2.0, title="Input price, $ per million", ge=0, le=10_000)
+    """Dollars for a million input tokens."""
+    output_usd: Annotated[float, Place("page")] = Field(10.0, title="Output price, $ per million", ge=0, le=10_000)
+    """Dollars for a million output tokens."""
+    read: Annotated[float, Place("page")] = Field(0.1, title="Read, times the input price", ge=0, le=0.99)
+    """Price of a token read from the cache, as a multiple of the price of an input token."""
+    write: Annotated[float, Place("page")] = Field(1.25, title="Write, times the input price", ge=1, le=10)
+    """Price of a token stored in the cache, as a multiple of the price of an input token."""
+    shared: Annotated[int, Place("page")] = Field(10_000, title="Shared start, tokens", ge=1, le=_TOKENS)
+    """Tokens at the start of each prompt that are the same, such as the system turn."""
+    question: Annotated[int, Place("page")] = Field(100, title="Question, tokens", ge=0, le=_TOKENS)
+    """Tokens of each prompt after the shared start."""
+    requests: Annotated[int, Place("page")] = Field(10, title="Requests", ge=1, le=1_000_000_000)
+    """Requests with the same start, the one that stores it included."""
+    lifetime: Annotated[float, Quantity("s"), Place("page")] = Field(300.0, title="Lifetime", ge=1, le=31_536_000)
+    """How long a cache lives, such as 5 min or 1 h."""
+    renewed: Annotated[bool, Place("page")] = Field(default=True, title="Each use renews the lifetime")
+    """Whether a read starts the lifetime again."""
+    arrivals: Annotated[
+        str,
+        Choices("kind of arrivals", lambda: {"fixed": "Fixed intervals", "random": "Random times"}),
+        Place("page"),
+    ] = Field("fixed", title="Requests come at")
+    """At a fixed interval, or at random times with that mean interval (Poisson)."""
+    interval: Annotated[float, Quantity("s"), Place("page")] = Field(60.0, title="Interval", ge=0.001, le=31_536_000)
+    """Time between two requests with the same start, on average."""
+    increment: Annotated[int, Place("page")] = Field(1, title="Stored at multiples of, tokens", ge=1, le=1_000_000)
+    """An API may reuse a start only up to multiples of this many tokens."""
+    minimum: Annotated[int, Place("page")] = Field(0, title="Shortest start stored, tokens", ge=0, le=1_000_000)
+    """An API may store no start shorter than this."""
+
+    rent: Annotated[float, Place("page")] = Field(3.0, title="Rent of one GPU, $ per hour", ge=0, le=10_000)
+    """What one accelerator costs for an hour."""
+    utilization: Annotated[float, Place("page")] = Field(1.0, title="Utilization", ge=0.01, le=1)
+    """Share of the hours in which the accelerators work at this batch."""
+    slots: Annotated[int, Place("page")] = Field(64, title="Places in the batch", ge=1, le=256)
+    """Requests that a pass writes for at most, in the picture of static and continuous batching."""
+    lengths: Annotated[str, AfterValidator(_whole_numbers), Place("page")] = Field(
+        "500, 63x50, 100x50", title="Answer lengths", max_length=200
+    )
+    """Tokens that each request writes, in the order of arrival; 63x50 stands for 63 requests of 50."""
+    page: Annotated[int, Place("page")] = Field(16, title="Tokens of a cache page", ge=1, le=100_000)
+    """A request takes whole pages of the cache as it grows."""
+    longest: Annotated[int, Place("page")] = Field(8192, title="Tokens reserved without pages", ge=1, le=_TOKENS)
+    """Without pages each request reserves room for the longest text that it may become."""
+    digits: Annotated[int, Place("page")] = Field(3, title="Significant digits", ge=1, le=15)
+    """Digits that each sum keeps."""
+    addends: Annotated[str, AfterValidator(_numbers), Place("page")] = Field(
+        "100, 0.4, 0.4", title="Numbers to add", max_length=200
+    )
+    """Added from the left, and from the right."""
+
+    weight_values: Annotated[str, AfterValidator(_numbers), Place("page")] = Field(
+        "0.7, -0.23, 0.04, 0.38", title="Weights of a group", max_length=400
+    )
+    """Weights that share one scale."""
+    bits: Annotated[int, Place("page")] = Field(4, title="Bits of each weight", ge=2, le=16)
+    """Bits of the integers that the weights become."""
+    group: Annotated[int, Place("page")] = Field(128, title="Weights for each scale", ge=1, le=65_536)
+    """Weights in a group of the model, which share a scale of 2 bytes."""
+
+    logits: Annotated[str, AfterValidator(_numbers), Place("page")] = Field(
+        "2, 1.5, 0, -1", title="Logits of the router", max_length=200
+    )
+    """One for each expert, up to 16."""
+    chosen: Annotated[int, Place("page")] = Field(2, title="Experts chosen", ge=1, le=16)
+    """Experts with the largest logits that work on the position."""
+    skew: Annotated[float, Place("page")] = Field(0.0, title="Skew of the routing", ge=0, le=2)
+    """0: each expert is chosen equally often. 1: the second is chosen half as often as the first (Zipf)."""
 
     @model_validator(mode="after")
     def _grouped_evenly(self) -> "Scenario":
