@@ -13,6 +13,10 @@ function mark() {
       else link.removeAttribute("aria-current");
     }
   }
+  // A line that scrolls by itself must be reachable by keyboard.
+  for (const line of document.querySelectorAll(".katex-display")) {
+    if (line.scrollWidth > line.clientWidth) line.tabIndex = 0;
+  }
   const sentence = document.querySelector("h1")?.textContent ?? "";
   if (live.textContent !== sentence) live.textContent = sentence;
 }
