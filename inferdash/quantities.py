@@ -35,6 +35,7 @@ UNITS: Final[dict[str, dict[str, float]]] = {
 _PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q")
 _PREFIXED: Final = {"B", "B/token", "B/s", "FLOP", "FLOP/s"}
 """Units that are shown with the prefix that leaves at most three digits before the point."""
+_LARGE_COUNTS: Final = {1e12: "trillion", 1e9: "billion", 1e6: "million"}
 _COUNTED: Final = {"requests", "GPUs", "tokens", "numbers", "pairs", "parameters", "positions"}
 """Units that lose their plural at 1."""
 _QUANTITY: Final = re.compile(r"([-+]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?)\s*([A-Za-zµ/]{0,12})")
