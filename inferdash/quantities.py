@@ -32,13 +32,9 @@ UNITS: Final[dict[str, dict[str, float]]] = {
 }
 """Base unit -> every unit that is read for it, with its size in base units."""
 
-_SHOWN: Final = {
-    "B": ["B", "kB", "MB", "GB", "TB", "PB"],
-    "B/token": ["B/token", "kB/token", "MB/token", "GB/token"],
-    "B/s": ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s"],
-    "FLOP": ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"],
-    "FLOP/s": ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s", "EFLOP/s"],
-}
+_PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q")
+_PREFIXED: Final = {"B", "B/token", "B/s", "FLOP", "FLOP/s"}
+"""Units that are shown with the prefix that leaves at most three digits before the point."""
 _LARGE_COUNTS: Final = {1e12: "trillion", 1e9: "billion", 1e6: "million"}
 _COUNTED: Final = {"requests", "GPUs", "tokens", "numbers", "pairs", "parameters", "positions"}
 """Units that lose their plural at 1."""
@@ -131,11 +127,10 @@ def shown(value: float, unit: str) -> Shown:
         return Shown(f"${_money(value)}", "")
     if unit == "%":
         return Shown(percent(value), "")
-    if unit in _SHOWN:
-        names = _SHOWN[unit]
+    if unit in _PREFIXED:
         step = 0 if value == 0 else int(math.log10(float(f"{abs(value):.3g}")) // 3)
-        step = min(max(step, 0), len(names) - 1)
-        return Shown(digits(value / 1000.0**step), names[step])
+        step = min(max(step, 0), len(_PREFIXES) - 1)
+        return Shown(digits(value / 1000.0**step), f"{_PREFIXES[step]}{unit}")
     if unit == "parameters":
         for size, name in _LARGE_COUNTS.items():
             if value >= size:

@@ -343,7 +343,7 @@ class Scenario(Validated):
                 "hidden": self.hidden,
                 "vocabulary": self.vocabulary,
                 "tied_embeddings": self.tied,
-                "context": _TOKENS,
+                "context": None,
                 "blocks": (blocks,),
             }
         )

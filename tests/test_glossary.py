@@ -10,16 +10,13 @@ from inferdash.studies.numbers import lines
 
 GLOSSARY = (Path(__file__).parent.parent / "docs" / "glossary.md").read_text(encoding="utf-8")
 TERMS = (
-    ["limit", "pass", "prefill", "decode", "prompt token", "written token", "KV cache", "batch", "ridge", "roofline"]
-    + [
-        "time to first token",
-        "inter-token latency",
-        "output speed",
-        "memory-bound",
-        "compute-bound",
-        "speculative decoding",
-    ]
-    + ["draft model", "acceptance", "head size", "stored", "loaded", "dense peak", "GB and GiB", "scenario", "link"]
+    """
+limit, pass, prefill, decode, prompt token, written token, KV cache, batch, ridge, roofline
+time to first token, inter-token latency, output speed, memory-bound, compute-bound
+speculative decoding, draft model, acceptance, head size, stored, loaded, dense peak, GB and GiB, scenario, link
+""".strip()
+    .replace("\n", ", ")
+    .split(", ")
 )
 
 

@@ -29,8 +29,8 @@ class Architecture(Sourced):
     """Tokens that the model knows: rows of the input embedding and of the output layer."""
     tied_embeddings: bool = False
     """Whether the output layer is the input embedding; it is then stored once and still read in each pass."""
-    context: PositiveInt
-    """Tokens that the model was made to read, the longest prompt and answer together."""
+    context: PositiveInt | None = None
+    """Tokens that the model was made to read, the longest prompt and answer together; absent where not known."""
     blocks: tuple[Blocks, ...] = Field(min_length=1)
 
     @property

@@ -205,7 +205,7 @@ def notes(scenario: Scenario) -> list[str]:
     text = scenario.prompt + scenario.reasoning + scenario.answer
     at, _ = chip.rate(machine.weights)
     found = []
-    if text > model.context:
+    if model.context and text > model.context:
         found.append(f"{model.name} was made for {model.context:,} tokens; prompt and answer are {text:,}.")
     if at != machine.weights and chip.dense_bf16:
         found.append(

@@ -66,10 +66,12 @@ class Table:
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    head: str = "Quantity"
+    """What the first column holds."""
 
     def markdown(self) -> str:
         """Its rows as a page shows them: a label, then a number with its unit in each column."""
-        heads = ["| " + " | ".join(("", *self.columns)) + " |", "| --- |" + " ---: |" * len(self.columns)]
+        heads = ["| " + " | ".join((self.head, *self.columns)) + " |", "| --- |" + " ---: |" * len(self.columns)]
         cells = ([row.label, *(show(value, row.unit) for value in row.values)] for row in self.rows)
         return "\n".join([*heads, *(f"| {' | '.join(row)} |" for row in cells)])
 

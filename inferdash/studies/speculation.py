@@ -144,6 +144,7 @@ def example(proposal: str) -> Table:
             Row("Large model would write", "word", tuple(own)),
             Row("Kept", "word", tuple(kept)),
         ),
+        head="Who",
     )
 
 

@@ -1,6 +1,9 @@
 // The row of page links becomes a navigation landmark with its current page marked, and one live region speaks the
 // page's sentence when it changes. Streamlit draws its parts late and anew, so an observer keeps both true.
-let live, observer;
+//
+// A server that was restarted knows nothing of the page until its next run, which would be an edit: one run right
+// after the connection is back lets it take the scenario from the address first.
+let live, observer, connected, rerun;
 
 function mark() {
   const row = document.querySelector(".st-key-pages");
@@ -13,11 +16,19 @@ function mark() {
       else link.removeAttribute("aria-current");
     }
   }
+  // A line that scrolls by itself must be reachable by keyboard.
+  for (const line of document.querySelectorAll(".katex-display")) {
+    if (line.scrollWidth > line.clientWidth) line.tabIndex = 0;
+  }
   const sentence = document.querySelector("h1")?.textContent ?? "";
   if (live.textContent !== sentence) live.textContent = sentence;
+  const now = document.querySelector("[data-test-connection-state]")?.dataset.testConnectionState === "CONNECTED";
+  if (now && connected === false) rerun();
+  connected = now;
 }
 
-export default function () {
+export default function ({ setTriggerValue }) {
+  rerun = () => setTriggerValue("reconnected", true);
   if (!live) {
     live = document.createElement("div");
     live.setAttribute("role", "status");
@@ -34,7 +45,12 @@ export default function () {
         mark();
       });
     });
-    observer.observe(document.querySelector(".stApp") ?? document.body, { childList: true, subtree: true, characterData: true });
+    observer.observe(document.body, {
+      childList: true,
+      subtree: true,
+      characterData: true,
+      attributeFilter: ["data-test-connection-state"],
+    });
   }
   mark();
 }

@@ -1,13 +1,20 @@
-"""What Streamlit's page lacks for keyboard and screen reader: a navigation landmark and a live result."""
+"""What Streamlit's page lacks: a navigation landmark, a live result for a screen reader, a run after a restart."""
 
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
+from inferdash.ui import state
+
 _SCRIPT: Final = Path(__file__).with_name("assist.js").read_text(encoding="utf-8")
 
 
 def assist() -> None:
-    """Marks the row of pages as navigation, the open page as current, and speaks the page's sentence on change."""
-    st.components.v2.component("inferdash_assist", js=_SCRIPT)(key="assist", height=1)
+    """Marks the row of pages as navigation, the open page as current, and speaks the page's sentence on change.
+
+    When the connection to the server comes back it asks for a run, so that a new server knows the page's scenario.
+    """
+    st.components.v2.component("inferdash_assist", js=_SCRIPT)(
+        key="assist", height=1, on_reconnected_change=state.acted
+    )

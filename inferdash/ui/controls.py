@@ -96,7 +96,7 @@ def sidebar() -> None:
         st.subheader("Accelerator")
         control("accelerator")
         control("gpus")
-        entered = any(getattr(scenario, name) is not None for name in _DATASHEET)
+        entered = any(st.session_state[name] for name in _DATASHEET)
         with st.expander(
             "Own figures", expanded=entered or scenario.accelerator == OWN or scenario.deployment.peak is None
         ):

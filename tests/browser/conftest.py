@@ -1,5 +1,6 @@
 """A server of the dashboard, a Chromium, and how tests open and read a page."""
 
+import re
 import shutil
 import socket
 import subprocess
@@ -7,14 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Literal, Self
+from typing import IO, Final
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, WebError, expect, sync_playwright
 
 from inferdash import links
 from inferdash.quantities import written
@@ -32,16 +32,16 @@ expect.set_options(timeout=15_000)
 class Server:
     """The dashboard as a process of its own, which can end and start again on the same port."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: IO[bytes]) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
-        self.host = f"localhost:{self.port}"
+            self.host = f"localhost:{free.getsockname()[1]}"
         self.address = f"http://{self.host}"
-        self.log = tempfile.TemporaryFile()
+        self.log = log
+        self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "inferdash", "--port", str(self.port)]
+        command = [sys.executable, "-m", "inferdash", "--port", self.host.partition(":")[2]]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=self.log, stderr=subprocess.STDOUT)
         end = time.monotonic() + _START_S
         while not self._healthy():
@@ -58,29 +58,30 @@ class Server:
         return self.log.read().decode(errors="replace")
 
     def _healthy(self) -> bool:
-        connection = HTTPConnection("localhost", self.port, timeout=5)
+        with closing(HTTPConnection(self.host, timeout=5)) as connection:
+            try:
+                connection.request("GET", "/healthz")
+                return connection.getresponse().read() == b"ok"
+            except OSError:
+                return False
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server that no one has visited, in whose log there may be no traceback at its end."""
+    with tempfile.TemporaryFile() as log:
+        started = Server(log)
         try:
-            connection.request("GET", "/healthz")
-            return connection.getresponse().read() == b"ok"
-        except OSError:
-            return False
+            yield started
         finally:
-            connection.close()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        self.kill()
-        with self.log:
-            assert "Traceback" not in self.logged(), self.logged()
+            started.kill()
+        assert "Traceback" not in started.logged(), started.logged()
 
 
 @pytest.fixture(scope="package")
 def server() -> Iterator[Server]:
     """The server that most tests share."""
-    with Server() as shared:
+    with serving() as shared:
         yield shared
 
 
@@ -91,35 +92,30 @@ def browser() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_CHROMIUM)
 
 
+@pytest.fixture(scope="package")
+def context(browser: Browser, server: Server) -> BrowserContext:
+    """One browser profile, so that scripts are fetched and compiled once. A session of the dashboard is a tab's."""
+    return browser.new_context(
+        base_url=server.address, reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]
+    )
+
+
 @pytest.fixture
-def page(browser: Browser, server: Server) -> Iterator[Page]:
-    """A visitor of the shared server who was never there."""
-    with visit(browser, server) as fresh:
-        yield fresh
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A tab at whose end no script may have failed; those opened beside it end with it."""
+    failed: list[object] = []
 
+    def note(error: WebError) -> None:
+        failed.append(error.error)
 
-@contextmanager
-def visit(
-    browser: Browser,
-    server: Server,
-    *,
-    width: int = 1400,
-    height: int = 1000,
-    scheme: Literal["light", "dark"] = "light",
-) -> Iterator[Page]:
-    """An empty page with a storage of its own, at whose close no script may have failed."""
-    with browser.new_context(
-        base_url=server.address,
-        viewport={"width": width, "height": height},
-        color_scheme=scheme,
-        reduced_motion="reduce",
-        permissions=["clipboard-read", "clipboard-write"],
-    ) as context:
-        page = context.new_page()
-        failed: list[str] = []
-        page.on("pageerror", lambda error: failed.append(str(error)))
-        yield page
-        assert not failed
+    context.on("weberror", note)
+    tab = context.new_page()
+    tab.set_viewport_size({"width": 1400, "height": 1000})
+    yield tab
+    for each in context.pages:
+        each.close()
+    context.remove_listener("weberror", note)
+    assert not failed
 
 
 def settled(page: Page) -> None:
@@ -151,7 +147,7 @@ def said(query: str) -> str:
 
 def shows(page: Page, query: str) -> None:
     """Asserts that the address is that of a link, and that sentence and widgets tell its scenario."""
-    expect(page).to_have_url(f"{PATH}?{query}")
+    expect(page).to_have_url(re.compile(f"{re.escape(f'{PATH}?{query}')}$"))
     settled(page)
     scenario = links.decode(query).scenario
     weights = mark("weights", Choices).names()[scenario.weights]
