@@ -17,6 +17,10 @@ INK: Final = "currentColor"
 LINE: Final = 4
 LABEL_SIZE: Final = 15
 _FAINT: Final = 0.13
+_TIME_TICKS: Final = [d * 10.0**p for p in range(-9, 0) for d in (1, 2, 5)] + [
+    *(1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 18_000, 43_200, 86_400),
+    *(86_400 * days for days in (2, 5, 10, 30, 100, 365, 1000, 3650)),
+]
 _TICKS: Final = [digit * 10.0**power for power in range(-6, 24) for digit in (1, 2, 5)]
 
 MEANING: Final = alt.Color("limit:N", scale=alt.Scale(domain=list(MEANINGS)), legend=None)
@@ -33,6 +37,15 @@ def time_axis(title: str) -> alt.Axis:
     below_one = "format(datum.value * 1e3, '~r') + ' ms'"
     label = f"datum.value == 0 ? '0' : datum.value < 1 ? {below_one} : format(datum.value, ',') + ' s'"
     return alt.Axis(title=title, labelExpr=label, tickCount=6, labelOverlap="greedy")
+
+
+def log_time_axis(title: str) -> alt.Axis:
+    """A logarithmic axis of seconds whose labels carry their unit."""
+    scaled = (("86400", "d"), ("3600", "h"), ("60", "min"), ("1", "s"), ("1e-3", "ms"), ("1e-6", "µs"))
+    label = "format(datum.value * 1e9, '~r') + ' ns'"
+    for size, unit in reversed(scaled):
+        label = f"datum.value >= {size} ? format(datum.value / {size}, '~r') + ' {unit}' : {label}"
+    return alt.Axis(title=title, labelExpr=label, values=_TIME_TICKS, labelOverlap="greedy")
 
 
 def text(size: int = LABEL_SIZE, **where: Any) -> dict[str, Any]:

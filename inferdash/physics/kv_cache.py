@@ -10,6 +10,24 @@ def cache_bytes(*, layers: Number, numbers_per_layer: Number, bytes_per_number: 
     return layers * numbers_per_layer * bytes_per_number
 
 
+@formula(unit="positions", ref="kv-cache")
+def positions_without_cache(*, prompt: Number, answer: Number) -> Number:
+    """Positions that an answer runs without a cache: each pass runs the whole text so far again."""
+    return answer * prompt + answer * (answer - 1) / 2
+
+
+@formula(unit="positions", ref="kv-cache")
+def positions_with_cache(*, prompt: Number, answer: Number) -> Number:
+    """Positions that an answer runs with a cache: the prompt once, then one position for each further token."""
+    return prompt + answer - 1
+
+
+@formula(unit="times", ref="kv-cache")
+def long_pass_ratio(*, long_bytes: Number, short_bytes: Number) -> Number:
+    """How many times as many bytes a pass after a long text loads as one after none."""
+    return long_bytes / short_bytes
+
+
 def request_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
     """Bytes of the cache of one request of `tokens` tokens, over all blocks."""
     return sum(

@@ -88,6 +88,8 @@ def show(value: Any, unit: str) -> str:
     match value:
         case None:
             return "not known"
+        case tuple():
+            return ", ".join(f"{one:.4g}" for one in value)
         case str():
             return value
     return str(quantities.shown(value, unit))

@@ -1,36 +1,33 @@
 """All pages of a scenario as one report: every headline number with its unit."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import asdict
+from types import ModuleType
 from typing import Any, Final
 
 from inferdash.scenario import Scenario
-from inferdash.studies import compute_vs_memory
+from inferdash.studies import batching, compute_vs_memory, experts, kv_cache, prompt_cache, quantization
 from inferdash.studies.numbers import lines
 
-_STUDIES: Final[dict[str, tuple[str, Callable[[Scenario], Any], Callable[[Scenario, Any], str]]]] = {
-    compute_vs_memory.NAME: (compute_vs_memory.TITLE, compute_vs_memory.study, compute_vs_memory.sentence),
+STUDIES: Final[Mapping[str, ModuleType]] = {
+    study.NAME: study for study in (compute_vs_memory, kv_cache, prompt_cache, batching, quantization, experts)
 }
-"""Name in the report -> title, numbers and sentence of a page."""
+"""Name in the report, and of the page's file -> its study, in the order of the chapter."""
 
 
 def report(scenario: Scenario) -> dict[str, Any]:
     """Numbers in base units, one object a page; a number that an unknown input leaves open is None."""
-    return {name: asdict(study(scenario)) for name, (_, study, _) in _STUDIES.items()}
+    return {name: asdict(study.study(scenario)) for name, study in STUDIES.items()}
 
 
 def markdown(scenario: Scenario, link: str) -> str:
     """The same numbers as a person reads them, with units, under each page's sentence."""
     chapters = [f"# {literal(scenario.title) or 'Inference'}", f"<{link}>"]
-    for title, study, sentence in _STUDIES.values():
-        result = study(scenario)
-        chapters += [f"## {title}", sentence(scenario, result)]
-        chapters.append(
-            "\n".join(
-                ["| quantity | value |", "| --- | --- |"]
-                + [f"| {': '.join(line.labels)} | {line.shown} |" for line in lines(result)]
-            )
-        )
+    for study in STUDIES.values():
+        result = study.study(scenario)
+        chapters += [f"## {study.TITLE}", study.sentence(scenario, result)]
+        rows = [f"| {': '.join(line.labels)} | {line.shown} |" for line in lines(result) if line.unit != "rows"]
+        chapters.append("\n".join(["| quantity | value |", "| --- | --- |", *rows]))
     return "\n\n".join(chapters) + "\n"
 
 

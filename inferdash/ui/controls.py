@@ -11,6 +11,8 @@ from inferdash.scenario import BASE, FIELDS, OWN, Choices, Scenario, counts, mar
 from inferdash.ui import state
 from inferdash.validated import Quantity
 
+_SLIDABLE: Final = 10
+"""Up to this a number is played with on a slider; above it, it is typed."""
 _FEW: Final = 3
 """Up to so many choices stand side by side; more are a list."""
 
@@ -34,12 +36,20 @@ def control(name: str) -> None:
         )
     elif isinstance(default, float):
         low, high = float(_bound(name, Ge)), float(_bound(name, Le))
-        st.slider(label, low, high, step=0.01, key=name, help=about, persist_state="session")
+        widget = st.slider if high <= _SLIDABLE else st.number_input
+        widget(label, low, high, step=0.01, key=name, help=about, persist_state="session")
     else:
         st.text_input(label, key=name, help=about, max_chars=_title_length(name), persist_state="session")
     for problem in state.entry_problems():
         if problem.field == name:
             st.text(problem.sentence)
+
+
+def controls(*names: str) -> None:
+    """The widgets of some fields in a row that folds on a phone."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name in names:
+            control(name)
 
 
 def _choice(name: str, label: str, about: str | None, names: dict[str, str]) -> None:
@@ -58,7 +68,8 @@ def _choice(name: str, label: str, about: str | None, names: dict[str, str]) -> 
 
 
 def _bound(name: str, kind: type[Ge] | type[Le]) -> int:
-    return int(getattr(mark(name, kind), kind.__name__.lower()))
+    bound: int = getattr(mark(name, kind), kind.__name__.lower())
+    return bound
 
 
 def _title_length(name: str) -> int | None:

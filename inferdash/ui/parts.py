@@ -11,6 +11,7 @@ import streamlit as st
 from inferdash import quantities
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Table
+from inferdash.ui import state
 
 
 def headline(title: str, sentence: str) -> None:
@@ -63,6 +64,36 @@ def download(content: Table, *, name: str) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
+
+
+def chips(rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+    """Texts as tokens, each with its state as colour and as pattern; what a reader typed is shown as text only."""
+    lines = "".join(
+        f'<div class="chips"><span>{escape(label)}</span>'
+        + "".join(
+            f'<b class="{escape(kind)}" title="{escape(kind)}">{escape(token).replace(" ", "␣")}</b>'
+            for token, kind in tokens
+        )
+        + "</div>"
+        for label, tokens in rows
+    )
+    st.html(lines)
+
+
+def order(rows: Sequence[tuple[str, str]]) -> None:
+    """Parts of a prompt in a row a part, each with a button that moves it up."""
+    letters = [letter for letter, _ in rows]
+    for place, (letter, label) in enumerate(rows):
+        moved = [*letters[: max(place - 1, 0)], letter, *[x for x in letters[max(place - 1, 0) :] if x != letter]]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Up",
+                key=f"up {letter}",
+                icon=":material/arrow_upward:",
+                disabled=place == 0,
+                on_click=lambda to="".join(moved): state.apply(state.scenario().model_copy(update={"order": to})),
+            )
+            st.markdown(f"{place + 1}. {label}")
 
 
 def sources(scenario: Scenario) -> None:

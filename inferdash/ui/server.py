@@ -17,7 +17,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
 
-PAGES: Final = (("compute_vs_memory", "Compute vs memory", ":material/speed:"),)
+PAGES: Final = (
+    ("compute_vs_memory", "Compute vs memory", ":material/speed:"),
+    ("kv_cache", "KV cache", ":material/grid_view:"),
+    ("prompt_cache", "Prompt caching", ":material/savings:"),
+    ("batching", "Batching", ":material/view_week:"),
+    ("quantization", "Quantization", ":material/compress:"),
+    ("experts", "Experts", ":material/hub:"),
+)
 """File, name and icon of each page, in the order of the chapter."""
 
 _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}

@@ -88,6 +88,11 @@ def apply(target: Scenario) -> None:
         st.session_state[name] = _as_widget(name, getattr(target, name))
 
 
+def offer(label: str, **changes: Any) -> None:
+    """A button that sets some fields of the scenario."""
+    st.button(label, on_click=lambda: apply(scenario().model_copy(update=changes)))
+
+
 def go_on(page: StreamlitPage) -> NoReturn:
     """Goes on to a page with the address's query as it is, or with the baseline's where there is none."""
     st.switch_page(page, query_params=_address() or tuple(links.parameters(BASE).items()))

@@ -1,0 +1,92 @@
+"""What a batch gains together and costs each request, and how places stay filled."""
+
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from inferdash.charts import theme
+
+
+@cache
+def curve() -> dict[str, Any]:
+    """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label)."""
+    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="each request, limit, tokens/s", tickCount=6))
+    y = alt.Y(
+        "together:Q",
+        scale=alt.Scale(zero=True),
+        axis=alt.Axis(title="together, limit, tokens/s", format="~s", tickCount=6),
+    )
+    parts = {
+        name: alt.Chart(alt.NamedData(name)).encode(x, y, order="batch:Q")
+        for name in ("path", "beyond", "points", "own")
+    }
+    return theme.finished(
+        alt.layer(
+            parts["beyond"].mark_line(strokeWidth=3, strokeDash=[5, 5], color=theme.INK, opacity=0.5),
+            parts["path"].mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
+            parts["points"].mark_point(size=70, filled=True, opacity=1, color=theme.INK),
+            parts["points"].mark_text(**theme.text(13, align="left", dx=9, dy=-8)).encode(text="label:N"),
+            parts["own"]
+            .mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5)
+            .encode(color=theme.MEANING),
+            parts["own"].mark_text(**theme.text(align="left", dx=14, dy=-12, fontWeight="bold")).encode(text="label:N"),
+        ),
+        height=360,
+    )
+
+
+@cache
+def loading() -> dict[str, Any]:
+    """Rows "parts": loading time of parameters and caches, stacked, along the batch."""
+    return theme.finished(
+        alt.layer(
+            alt.Chart(alt.NamedData("parts"))
+            .mark_area(opacity=0.85)
+            .encode(
+                alt.X(
+                    "batch:Q",
+                    scale=alt.Scale(type="log", nice=False),
+                    axis=theme.log_axis("requests in the batch, number"),
+                ),
+                alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("loading of a pass, limit")),
+                color=theme.MEANING,
+                order=alt.Order("limit:N", sort="descending"),
+                tooltip=[
+                    alt.Tooltip("part:N"),
+                    alt.Tooltip("batch:Q", format=","),
+                    alt.Tooltip("load_s:Q", title="seconds"),
+                ],
+            )
+        ),
+        height=280,
+    )
+
+
+@cache
+def stays(way: str) -> dict[str, Any]:
+    """Rows "stays": requests as bars in their places over passes, of one way."""
+    return theme.finished(
+        alt.layer(
+            alt.Chart(alt.NamedData("stays"))
+            .transform_calculate(limit="'compute'")
+            .mark_rect(stroke="white", strokeWidth=0.6)
+            .encode(
+                alt.X("start:Q", axis=alt.Axis(title=f"passes, {way}", tickCount=6)),
+                alt.X2("end:Q"),
+                alt.Y(
+                    "place:Q",
+                    scale=alt.Scale(reverse=True, nice=False),
+                    axis=alt.Axis(title="place, number", tickCount=4, grid=False),
+                ),
+                alt.Y2("below:Q"),
+                color=theme.MEANING,
+                tooltip=[
+                    alt.Tooltip("request:Q"),
+                    alt.Tooltip("place:Q"),
+                    alt.Tooltip("tokens:Q", title="tokens written"),
+                ],
+            )
+        ),
+        height=240,
+    )

@@ -1,0 +1,48 @@
+"""Experts against the batch: how many a pass reads, and what a token costs."""
+
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from inferdash.charts import theme
+
+_BATCH = "requests in the batch, number"
+
+
+@cache
+def distinct() -> dict[str, Any]:
+    """Rows "exact" (the mean for even routing), "drawn" (one random pass each) and "own"."""
+    x = alt.X("batch:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(_BATCH))
+    y = alt.Y(
+        "experts:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="experts of a layer read, number", tickCount=6)
+    )
+    exact, drawn, own = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("exact", "drawn", "own"))
+    return theme.finished(
+        alt.layer(
+            exact.mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
+            drawn.mark_point(size=45, filled=True, opacity=0.8, shape="square").encode(color=theme.MEANING),
+            own.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
+                color=theme.MEANING
+            ),
+            own.mark_text(**theme.text(align="left", dx=14, dy=16, fontWeight="bold")).encode(text="label:N"),
+        ),
+        height=320,
+    )
+
+
+@cache
+def cost() -> dict[str, Any]:
+    """Rows "lines" (a model each) and "starts" (their first points, labelled)."""
+    x = alt.X("batch:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(_BATCH))
+    y = alt.Y(
+        "token_s:Q", scale=alt.Scale(type="log", padding=24), axis=theme.log_time_axis("time of a written token, limit")
+    )
+    lines, starts = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("lines", "starts"))
+    return theme.finished(
+        alt.layer(
+            lines.mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING, detail="model:N"),
+            starts.mark_text(**theme.text(13, align="left", dx=8, dy=-10)).encode(text="label:N"),
+        ),
+        height=320,
+    )

@@ -1,0 +1,60 @@
+"""What fewer bits round away, and what they save."""
+
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from inferdash.charts import theme
+
+
+@cache
+def error() -> dict[str, Any]:
+    """Rows "curves" (a line for each number of bits, along the group size), "ends" and "own"."""
+    x = alt.X(
+        "bits:Q",
+        scale=alt.Scale(domain=[2, 10.5], nice=False),
+        axis=alt.Axis(title="bits of a weight with its part of the scale, bits"),
+    )
+    y = alt.Y(
+        "error:Q",
+        scale=alt.Scale(type="log"),
+        axis=alt.Axis(title="error, share of the weights", format="%", labelOverlap="greedy"),
+    )
+    curves, ends, own = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("curves", "ends", "own"))
+    return theme.finished(
+        alt.layer(
+            curves.mark_line(strokeWidth=3, point=True).encode(
+                color=theme.MEANING,
+                detail="of:N",
+                tooltip=[
+                    alt.Tooltip("of:N", title="integers"),
+                    alt.Tooltip("group:Q"),
+                    alt.Tooltip("bits:Q", format=".4~r"),
+                    alt.Tooltip("error:Q", format=".3~%"),
+                ],
+            ),
+            ends.mark_text(**theme.text(13, align="left", dx=6, dy=-8)).encode(text="of:N"),
+            own.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
+                color=theme.MEANING
+            ),
+            own.mark_text(**theme.text(align="left", dx=14, dy=14, fontWeight="bold")).encode(text="label:N"),
+        ),
+        height=320,
+    )
+
+
+@cache
+def sizes() -> dict[str, Any]:
+    """Rows "formats": the bytes of the model in each."""
+    bars = alt.Chart(alt.NamedData("formats")).encode(
+        alt.X("gb:Q", axis=alt.Axis(title="parameters in memory, GB", tickCount=6)),
+        alt.Y("format:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=240)),
+    )
+    return theme.finished(
+        alt.layer(
+            bars.mark_bar(height=16).encode(color=theme.MEANING),
+            bars.mark_text(**theme.text(13, align="left", dx=6)).encode(text="label:N"),
+        ),
+        height=420,
+    )

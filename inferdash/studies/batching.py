@@ -1,0 +1,342 @@
+"""Section 10.4: what a larger batch gains together and costs each request, and how places stay filled."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.formula import section
+from inferdash.physics import batching, memory, request
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.kv_cache import request_cache_bytes
+from inferdash.physics.passes import decode, prefill
+from inferdash.scenario import Scenario, numbers_in
+from inferdash.studies.numbers import Row, Table, number, plain
+
+NAME: Final = "batching"
+TITLE: Final = "Batching"
+CHAPTER_BATCHES: Final = (1, 4, 16, 64, 256)
+_CURVE_POINTS: Final = 80
+_SHOWN_PASSES: Final = 5000
+
+
+@dataclass(frozen=True)
+class BatchLine:
+    """A pass of the decode for one batch."""
+
+    batch: int
+    parameters_bytes: float
+    caches_bytes: float
+    load_s: float
+    compute_s: float | None
+    pass_s: float | None
+    tokens_per_s: float | None
+    """Of all requests together."""
+    each_tokens_per_s: float | None
+    """Of one request."""
+
+
+@dataclass(frozen=True)
+class Batching:
+    """Every headline number of the page."""
+
+    table: tuple[BatchLine, ...] = number("rows", "passes of the decode")
+    max_batch: int = number("requests", "largest batch that fits")
+    compared_batch: int = number("requests", "batch that the next two numbers compare with one request")
+    throughput_gain: float | None = number("times", "as many tokens together as one request gets")
+    slowdown_each: float | None = number("times", "as slow for each request")
+    prompt_token_s: float | None = number("s", "accelerator time of a prompt token (limit)")
+    written_token_s: float | None = number("s", "accelerator time of a written token at that batch (limit)")
+    token_time_ratio: float | None = number("times", "as much time for a written token as for a prompt token")
+    price_ratio: float | None = number(
+        "times", "as much for an output token as for an input token, at the API's prices"
+    )
+    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens on rented accelerators (limit)")
+    usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
+    static_passes: int = number("passes", "of static batching")
+    continuous_passes: int = number("passes", "of continuous batching")
+    static_idle_places: int = number("places", "idle in static batching")
+    idle_places: int = number("places", "idle in continuous batching")
+    paged_requests: int = number("requests", "that fit with pages")
+    reserved_requests: int = number("requests", "that fit where each reserves the longest text")
+
+
+def study(scenario: Scenario) -> Batching:
+    """The numbers of the page for a scenario."""
+    machine = scenario.deployment
+    largest = int(memory.largest_batch(machine, tokens=scenario.prompt))
+    compared = scenario.batch if scenario.batch > 1 else CHAPTER_BATCHES[-1]
+    batches = sorted({*CHAPTER_BATCHES, scenario.batch, compared} | ({largest} if largest else set()))
+    with section("One request"):
+        alone = _line(scenario, machine, 1)
+    with section(f"{quantities.count(compared, 'request')}"):
+        many = _line(scenario, machine, compared)
+    with section("A token"):
+        reading = prefill(machine, prompt=scenario.prompt, output_layer_last=scenario.output_layer == "last").pass_s
+        prompt_token = None if reading is None else request.per_token_s(pass_s=reading, tokens=scenario.prompt)
+        written = None if many.pass_s is None else request.per_token_s(pass_s=many.pass_s, tokens=compared)
+    with section("Rent"):
+        rent = {"usd_per_hour": scenario.rent * scenario.gpus, "utilization": scenario.utilization}
+        prompt_usd = None if prompt_token is None else batching.usd_per_mtok(tokens_per_s=1 / prompt_token, **rent)
+        written_usd = None if written is None else batching.usd_per_mtok(tokens_per_s=1 / written, **rent)
+    lengths = [int(length) for length in numbers_in(scenario.lengths)]
+    static = batching.static(lengths, places=scenario.slots)
+    continuous = batching.continuous(lengths, places=scenario.slots)
+    room = _room_tokens(scenario, machine)
+    return Batching(
+        table=tuple(_line(scenario, machine, batch) for batch in batches),
+        max_batch=largest,
+        compared_batch=compared,
+        throughput_gain=_ratio(many.tokens_per_s, alone.tokens_per_s),
+        slowdown_each=_ratio(many.pass_s, alone.pass_s),
+        prompt_token_s=plain(prompt_token),
+        written_token_s=plain(written),
+        token_time_ratio=_ratio(plain(written), plain(prompt_token)),
+        price_ratio=_ratio(scenario.output_usd, scenario.input_usd),
+        usd_per_mtok_prompt=plain(prompt_usd),
+        usd_per_mtok_written=plain(written_usd),
+        static_passes=batching.passes_of(static),
+        continuous_passes=batching.passes_of(continuous),
+        static_idle_places=_idle(static, scenario.slots),
+        idle_places=_idle(continuous, scenario.slots),
+        paged_requests=int(
+            batching.requests_in_room(
+                room_tokens=room,
+                reserved_tokens=scenario.page * batching.pages_of(tokens=scenario.prompt, page=scenario.page),
+            )
+        ),
+        reserved_requests=int(
+            batching.requests_in_room(room_tokens=room, reserved_tokens=max(scenario.longest, scenario.prompt))
+        ),
+    )
+
+
+def _line(scenario: Scenario, machine: Deployment, batch: int) -> BatchLine:
+    one = decode(machine, requests=batch, past=scenario.prompt)
+    parameters = float(machine.loaded_bytes(positions=batch))
+    pass_s = plain(one.pass_s)
+    each = None if pass_s is None else float(request.output_tok_per_s(pass_s=pass_s))
+    return BatchLine(
+        batch=batch,
+        parameters_bytes=parameters,
+        caches_bytes=float(one.bytes_read) - parameters,
+        load_s=float(one.load_s),
+        compute_s=plain(one.compute_s),
+        pass_s=pass_s,
+        tokens_per_s=None if each is None else batch * each,
+        each_tokens_per_s=each,
+    )
+
+
+def _ratio(above: float | None, below: float | None) -> float | None:
+    return above / below if above is not None and below else None
+
+
+def _idle(stays: list[batching.Stay], places: int) -> int:
+    passes = batching.passes_of(stays)
+    return int(batching.idle_places(places=places, passes=passes, written=sum(stay.passes for stay in stays)))
+
+
+def _room_tokens(scenario: Scenario, machine: Deployment) -> float:
+    """Tokens whose cache fits beside the parameters, at the scenario's mean size of a token."""
+    free = scenario.gpus * machine.accelerator.memory - float(machine.stored_bytes)
+    size = float(
+        request_cache_bytes(
+            machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number
+        )
+    )
+    return max(0.0, free / (size / scenario.prompt))
+
+
+def sentence(scenario: Scenario, result: Batching) -> str:
+    """The result in words."""
+    batch = quantities.count(result.compared_batch, "request")
+    if result.throughput_gain is None or result.slowdown_each is None:
+        return f"The speed of {batch} needs the peak of {scenario.hardware.name}, which is not published."
+    gain, slow = quantities.times(result.throughput_gain), quantities.times(result.slowdown_each)
+    said = f"{batch} together get {gain} as many tokens per second as one, and each waits {slow} as long for a token"
+    if not result.max_batch:
+        return f"{said}; but no request of {scenario.prompt:,} tokens fits beside the parameters."
+    if result.compared_batch > result.max_batch:
+        return f"{said}; but only {result.max_batch:,} fit in the memory."
+    return f"{said}; up to {result.max_batch:,} fit in the memory."
+
+
+def headline_numbers(result: Batching) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    many = quantities.count(result.compared_batch, "request")
+    line = next(line for line in result.table if line.batch == result.compared_batch)
+    return [
+        (f"{many} together (limit)", line.tokens_per_s, "tokens/s"),
+        ("Each of them (limit)", line.each_tokens_per_s, "tokens/s"),
+        ("Largest batch that fits", result.max_batch, "requests"),
+        ("A million written tokens (limit)", result.usd_per_mtok_written, "$"),
+    ]
+
+
+def batch_table(result: Batching) -> Table:
+    """The chapter's table: a pass of the decode for each batch."""
+    columns = tuple(f"{line.batch:,}" for line in result.table)
+
+    def row(label: str, unit: str, name: str) -> Row:
+        return Row(label, unit, tuple(getattr(line, name) for line in result.table))
+
+    return Table(
+        columns,
+        (
+            row("Parameters loaded", "B", "parameters_bytes"),
+            row("Caches loaded", "B", "caches_bytes"),
+            row("Loading (limit)", "s", "load_s"),
+            row("Arithmetic (limit)", "s", "compute_s"),
+            row("Pass (limit)", "s", "pass_s"),
+            row("Together (limit)", "tokens/s", "tokens_per_s"),
+            row("Each (limit)", "tokens/s", "each_tokens_per_s"),
+        ),
+        head="Requests",
+    )
+
+
+def _curve(scenario: Scenario, result: Batching) -> Any:
+    largest = max(result.max_batch, scenario.batch, CHAPTER_BATCHES[-1])
+    return np.unique(
+        np.append(np.geomspace(1, largest, _CURVE_POINTS).round(), [scenario.batch, result.compared_batch])
+    )
+
+
+def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
+    """Tokens a second together against each, along the batch; nothing where no peak is known.
+
+    Returns rows under "path" (the batches that fit), "beyond" (those that do not) and "points" (named batches).
+    """
+    machine = scenario.deployment
+    batches = _curve(scenario, result)
+    passes = decode(machine, requests=batches, past=scenario.prompt).pass_s
+    if passes is None:
+        return {}
+    rows = [
+        {"batch": int(batch), "each": 1 / seconds, "together": batch / seconds, "limit": "memory", "label": ""}
+        for batch, seconds in zip(batches.tolist(), np.asarray(passes).tolist(), strict=True)
+    ]
+    fits = max(result.max_batch, 0)
+    named = {line.batch for line in result.table}
+    points = [row | {"label": f"{row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, fits}]
+    own = [row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] == result.compared_batch]
+    return {
+        "path": [row for row in rows if row["batch"] <= fits],
+        "beyond": [row for row in rows if row["batch"] >= fits],
+        "points": [point for point in points if point["batch"] != result.compared_batch],
+        "own": own,
+    }
+
+
+def load_rows(scenario: Scenario, result: Batching) -> list[dict[str, Any]]:
+    """Loading time of a pass along the batch: parameters, and caches on top of them."""
+    machine = scenario.deployment
+    batches = _curve(scenario, result)
+    total = np.asarray(decode(machine, requests=batches, past=scenario.prompt).load_s)
+    bare = np.broadcast_to(np.asarray(decode(machine, requests=batches, past=0).load_s), total.shape)
+    return [
+        {"batch": int(batch), "part": part, "limit": limit, "load_s": seconds}
+        for batch, whole, parameters in zip(batches.tolist(), total.tolist(), bare.tolist(), strict=True)
+        for part, limit, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
+    ]
+
+
+def stay_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Requests as bars in their places over passes, static and continuous."""
+    lengths = [int(length) for length in numbers_in(scenario.lengths)]
+    ways = (("static", batching.static), ("continuous", batching.continuous))
+    return [
+        {
+            "way": way,
+            "place": stay.place,
+            "below": stay.place + 1,
+            "start": stay.first_pass,
+            "end": stay.first_pass + stay.passes,
+            "request": stay.request + 1,
+            "tokens": stay.passes,
+        }
+        for way, plan in ways
+        for stay in plan(lengths, places=scenario.slots)
+    ]
+
+
+def stay_sentence(result: Batching) -> str:
+    """What continuous batching saves."""
+    static, continuous = result.static_passes, result.continuous_passes
+    if continuous == static:
+        return f"Both ways take {static:,} passes: no place is free for a waiting request in time."
+    saved = quantities.percent(1 - continuous / static)
+    return (
+        f"Static batching takes {static:,} passes and leaves {result.static_idle_places:,} places of passes idle; "
+        f"continuous batching takes {continuous:,}, {saved} fewer, and leaves {result.idle_places:,} idle."
+    )
+
+
+def token_sentence(result: Batching) -> str:
+    """Why an output token costs more than an input token."""
+    if result.token_time_ratio is None or result.prompt_token_s is None or result.written_token_s is None:
+        return "The time of a token needs the peak of the accelerator, which is not known."
+    prices = "" if result.price_ratio is None else f" The API charges {quantities.times(result.price_ratio)} as much."
+    return (
+        f"A prompt token takes {quantities.shown(result.prompt_token_s, 's')} of the GPUs and a written token "
+        f"{quantities.shown(result.written_token_s, 's')} at a batch of {result.compared_batch:,}, "
+        f"{quantities.times(result.token_time_ratio)} as much.{prices}"
+    )
+
+
+def rent_table(result: Batching) -> Table:
+    """Cost of a million tokens, with its denominator named."""
+    return Table(
+        ("dollars (limit)",),
+        (
+            Row("A million prompt tokens, prefill alone", "$", (result.usd_per_mtok_prompt,)),
+            Row(
+                f"A million written tokens at a batch of {result.compared_batch:,}", "$", (result.usd_per_mtok_written,)
+            ),
+        ),
+        head="On rented GPUs",
+    )
+
+
+def page_sentence(scenario: Scenario, result: Batching) -> str:
+    """What pages of the cache gain."""
+    longest = max(scenario.longest, scenario.prompt)
+    fit = f"{quantities.count(result.paged_requests, 'request')} of {quantities.count(scenario.prompt, 'token')} fit"
+    pages = f"With pages of {quantities.count(scenario.page, 'token')}, {fit}"
+    return f"{pages}; where each reserves room for {longest:,} tokens, {result.reserved_requests:,} fit."
+
+
+def rounding_sentence(scenario: Scenario) -> str:
+    """Why the order of a sum can change a token."""
+    left, right = (
+        batching.rounded_sum(order, scenario.digits)
+        for order in (numbers_in(scenario.addends), numbers_in(scenario.addends)[::-1])
+    )
+    same = "the same" if left == right else "another"
+    return (
+        f"With {quantities.count(scenario.digits, 'significant digit')}, adding from the right gives {same} sum. A program "
+        "splits its sums by the size of the batch, so logits move a little; where two are almost equal, greedy "
+        "decoding then takes the other token."
+    )
+
+
+def rounding_table(scenario: Scenario) -> Table:
+    """The same numbers added in two orders, with few digits and in float16."""
+    numbers = numbers_in(scenario.addends)
+    backwards = numbers[::-1]
+    half = [float(np.add.accumulate(np.asarray(order, dtype=np.float16))[-1]) for order in (numbers, backwards)]
+    few = [batching.rounded_sum(order, scenario.digits) for order in (numbers, backwards)]
+
+    def text(value: float) -> str:
+        return f"{value:.12g}"
+
+    return Table(
+        ("from the left", "from the right"),
+        (
+            Row(f"{scenario.digits} significant digits", "word", tuple(text(value) for value in few)),
+            Row("float16, as a GPU may add", "word", tuple(text(value) for value in half)),
+        ),
+        head="Added",
+    )

@@ -1,0 +1,240 @@
+"""Section 10.2: what the cache saves, what it holds, and how it slows the end of a long text."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.facts.architecture import Architecture
+from inferdash.formula import section
+from inferdash.layers.attention import GroupedAttention
+from inferdash.physics import kv_cache, memory
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.passes import decode
+from inferdash.scenario import Scenario
+from inferdash.studies.numbers import Row, Table, number
+
+NAME: Final = "kv_cache"
+TITLE: Final = "KV cache"
+CHAPTER_TOKENS: Final = ("The", "␣ride", "␣of", "␣", "3", "␣km", "␣cost", "␣$", "9", ".", "end")
+"""The chapter's prompt of 8 tokens and its answer of 3."""
+LENGTHS: Final = (1024, 8192, 131_072)
+_LONG: Final = LENGTHS[-1]
+_CURVE_POINTS: Final = 80
+_WAYS: Final = 2
+
+
+@dataclass(frozen=True)
+class KVCache:
+    """Every headline number of the page."""
+
+    positions_without: int = number("positions", "run without a cache, in the small example")
+    positions_with: int = number("positions", "run with a cache, in the small example")
+    bytes_per_token: float = number("B/token", "cache of one token in all layers")
+    bytes_per_further_token: float = number("B/token", "cache of one more token of a long text")
+    bytes_per_request: float = number("B", "cache of one request after its prompt")
+    long_pass_ratio: float = number("times", "bytes that a pass loads after a long text, of those after none")
+    long_tokens: int = number("tokens", "length of that long text")
+    crossover_tokens: int | None = number(
+        "tokens", "length from which the cache of one request outweighs the parameters"
+    )
+    parameters_bytes: float = number("B", "parameters in memory")
+    caches_bytes: float = number("B", "caches of the batch in memory")
+    free_bytes: float = number("B", "free memory")
+
+
+def study(scenario: Scenario) -> KVCache:
+    """The numbers of the page for a scenario."""
+    machine = scenario.deployment
+    with section("Positions"):
+        small = {"prompt": scenario.grid_prompt, "answer": scenario.grid_answer}
+        without = kv_cache.positions_without_cache(**small)
+        with_cache = kv_cache.positions_with_cache(**small)
+    with section("Cache"):
+        token, request = _bytes(machine, 1), _bytes(machine, scenario.prompt)
+    long_tokens = max(_LONG, scenario.prompt + scenario.answer)
+    with section("A long text"):
+        short, long = (decode(machine, requests=1, past=past).bytes_read for past in (0, long_tokens))
+        ratio = kv_cache.long_pass_ratio(long_bytes=long, short_bytes=short)
+    caches = scenario.batch * request
+    return KVCache(
+        positions_without=int(without),
+        positions_with=int(with_cache),
+        bytes_per_token=token,
+        bytes_per_further_token=_bytes(machine, long_tokens + 1) - _bytes(machine, long_tokens),
+        bytes_per_request=request,
+        long_pass_ratio=float(ratio),
+        long_tokens=long_tokens,
+        crossover_tokens=_crossover(machine, float(short)),
+        parameters_bytes=float(machine.stored_bytes),
+        caches_bytes=caches,
+        free_bytes=scenario.gpus * machine.accelerator.memory - float(machine.stored_bytes) - caches,
+    )
+
+
+def _bytes(machine: Deployment, tokens: int, architecture: Architecture | None = None) -> float:
+    return float(
+        kv_cache.request_cache_bytes(
+            architecture or machine.architecture, tokens=tokens, bytes_per_number=machine.cache_bytes_per_number
+        )
+    )
+
+
+def _crossover(machine: Deployment, parameters: float) -> int | None:
+    """The first length whose cache is larger than the parameters that a pass loads; None beyond 10 million."""
+    lengths = np.unique(np.geomspace(1, 1e7, 4000).round())
+    sizes = np.asarray(
+        kv_cache.request_cache_bytes(
+            machine.architecture, tokens=lengths, bytes_per_number=machine.cache_bytes_per_number
+        )
+    )
+    above = np.flatnonzero(sizes > parameters)
+    if not above.size:
+        return None
+    low, high = int(lengths[above[0] - 1]) if above[0] else 0, int(lengths[above[0]])
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _bytes(machine, middle) > parameters else (middle, high)
+    return high
+
+
+def sentence(scenario: Scenario, result: KVCache) -> str:
+    """The result in words."""
+    request = quantities.shown(result.bytes_per_request, "B")
+    tokens = quantities.count(scenario.prompt, "token")
+    token = quantities.shown(result.bytes_per_token, "B")
+    said = f"A request of {tokens} keeps {request} of keys and values, {token} for each token"
+    if result.bytes_per_further_token != result.bytes_per_token:
+        said += f" at first and {quantities.shown(result.bytes_per_further_token, 'B')} past the windows"
+    ratio = quantities.times(result.long_pass_ratio)
+    return f"{said}; a pass after {result.long_tokens:,} tokens loads {ratio} as much as a short one."
+
+
+def headline_numbers(result: KVCache) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    return [
+        ("Cache of one token", result.bytes_per_token, "B"),
+        ("Cache of one request", result.bytes_per_request, "B"),
+        (f"A pass after {result.long_tokens:,} tokens (limit)", result.long_pass_ratio, "times"),
+        ("Cache outweighs parameters from", result.crossover_tokens, "tokens"),
+    ]
+
+
+def grid_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """A cell for each pass and each position of its text: run through the network, or read from the cache."""
+    prompt, answer = scenario.grid_prompt, scenario.grid_answer
+    chapter = (prompt, answer) == (8, 3)
+    names = CHAPTER_TOKENS if chapter else tuple(str(i + 1) for i in range(prompt + answer))
+    return [
+        {
+            "pass": made + 1,
+            "position": position + 1,
+            "token": names[position],
+            "state": "run" if made == 0 or position == prompt + made - 1 else "read",
+            "writes": names[prompt + made],
+        }
+        for made in range(answer)
+        for position in range(prompt + made)
+    ]
+
+
+def grid_sentence(result: KVCache) -> str:
+    """What the cache saves in the small example."""
+    return (
+        f"Without a cache the passes run {quantities.count(result.positions_without, 'position')}, with it "
+        f"{result.positions_with:,}: a full cell runs through the network, a pale one is read from the cache."
+    )
+
+
+def load_sentence(scenario: Scenario, result: KVCache) -> str:
+    """What the end of a long text does to a pass."""
+    batch = quantities.count(scenario.batch, "request")
+    if result.crossover_tokens is None:
+        return f"A pass for {batch} loads the parameters once and the caches on top; they never outweigh them for one request."
+    return (
+        f"A pass for {batch} loads the parameters once and the caches on top. For one request the cache outweighs "
+        f"them from {result.crossover_tokens:,} tokens on."
+    )
+
+
+def room_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Where the memory of all GPUs ends."""
+    return [{"end_b": scenario.gpus * scenario.hardware.memory}]
+
+
+def length_table(scenario: Scenario) -> Table:
+    """Cache of one request at the chapter's lengths and the scenario's, for this model and two others like it."""
+    machine = scenario.deployment
+    lengths = sorted({*LENGTHS, scenario.prompt})
+    rows = [_length_row(machine, machine.architecture.name, machine.architecture, lengths)]
+    for label, heads in (("the same, a key-value head for each query head", None), ("the same, one for all", 1)):
+        other = _with_kv_heads(machine.architecture, heads)
+        if other:
+            rows.append(_length_row(machine, label, other, lengths))
+    return Table(tuple(quantities.count(length, "token") for length in lengths), tuple(rows), head="Model")
+
+
+def _length_row(machine: Deployment, label: str, architecture: Architecture, lengths: list[int]) -> Row:
+    return Row(label, "B", tuple(_bytes(machine, length, architecture) for length in lengths))
+
+
+def _with_kv_heads(architecture: Architecture, kv_heads: int | None) -> Architecture | None:
+    """The model with another number of key-value heads, one for each query head where None; None for latent caches."""
+    blocks = []
+    for block in architecture.blocks:
+        if not isinstance(block.attention, GroupedAttention):
+            return None
+        attention = block.attention.model_copy(update={"kv_heads": kv_heads or block.attention.heads})
+        blocks.append(block.model_copy(update={"attention": attention}))
+    return architecture.model_copy(update={"blocks": tuple(blocks)})
+
+
+def load_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Loading time of a pass of the batch along the length of the text: parameters, and caches on top of them."""
+    machine = scenario.deployment
+    longest = max(_LONG, scenario.prompt + scenario.answer)
+    lengths = np.unique(np.append(np.geomspace(128, longest, _CURVE_POINTS), [scenario.prompt]).round())
+    total = np.broadcast_to(np.asarray(decode(machine, requests=scenario.batch, past=lengths).load_s), lengths.shape)
+    parameters = float(decode(machine, requests=scenario.batch, past=0).load_s)
+    return [
+        {"tokens": int(length), "part": part, "limit": limit, "load_s": seconds}
+        for length, whole in zip(lengths, total.tolist(), strict=True)
+        for part, limit, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
+    ]
+
+
+def load_names(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where the names of the two parts stand: near the left end, each on its own."""
+    first = {row["part"]: row for row in rows[:2]}
+    bottom, top = first["parameters"], first["caches"]
+    return [
+        {"tokens": bottom["tokens"], "load_s": bottom["load_s"] / 2, "part": "parameters"},
+        {"tokens": top["tokens"], "load_s": bottom["load_s"], "part": "caches, above"},
+    ]
+
+
+def memory_rows(result: KVCache) -> list[dict[str, Any]]:
+    """The memory of all GPUs as parts of one bar; what does not fit lies beyond its end."""
+    parts = (
+        ("parameters", "memory", result.parameters_bytes),
+        ("caches", "cache", result.caches_bytes),
+        ("free", "waiting", max(0.0, result.free_bytes)),
+    )
+    rows, start = [], 0.0
+    for part, limit, size in parts:
+        label = f"{part} {quantities.shown(size, 'B')}"
+        rows.append({"part": part, "limit": limit, "start_b": start, "end_b": start + size, "label": label})
+        start += size
+    return rows
+
+
+def memory_sentence(scenario: Scenario, result: KVCache) -> str:
+    """What the memory holds, and a way out where it does not."""
+    chips = f"{quantities.count(scenario.gpus, 'GPU')} of {scenario.hardware.name}"
+    holds = f"the parameters and the caches of {quantities.count(scenario.batch, 'request')}"
+    if result.free_bytes >= 0:
+        return f"{chips}: {holds} fit, and {quantities.shown(result.free_bytes, 'B')} are free."
+    fewest = memory.fewest_gpus(scenario.deployment, requests=scenario.batch, tokens=scenario.prompt)
+    lack = quantities.shown(-result.free_bytes, "B")
+    return f"{chips}: {holds} lack {lack}. It takes at least {int(fewest):,} GPUs, or fewer or shorter requests."

@@ -1,0 +1,285 @@
+"""Section 10.3: what a prompt cache reuses, what that saves, and when it costs more than it saves."""
+
+import re
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.formula import section
+from inferdash.physics.passes import one_pass, prefill
+from inferdash.pricing import prompt_cache as pricing
+from inferdash.scenario import PARTS, Scenario
+from inferdash.studies.numbers import Row, Table, number, plain
+
+NAME: Final = "prompt_cache"
+TITLE: Final = "Prompt caching"
+_CURVE_POINTS: Final = 100
+_CHANGES: Final = {"t": 0, "s": 0, "u": 2, "d": 3, "q": 4}
+"""How often a part changes: never between releases, with the user, with the conversation, with each request."""
+_CHANGE_NAMES: Final = {0: "with a release", 2: "with the user", 3: "with the conversation", 4: "with each request"}
+
+
+@dataclass(frozen=True)
+class PromptCache:
+    """Every headline number of the page."""
+
+    positions_read: int = number("positions", "read from the cache, in the small example")
+    positions_run: int = number("positions", "run again, in the small example")
+    reused_tokens: int = number("tokens", "of the shared start that the cache gives back")
+    uncached_request_tokens: float = number("tokens", "input tokens' worth of a request without a cache")
+    first_request_tokens: float = number("tokens", "input tokens' worth of the request that stores")
+    later_request_tokens: float = number("tokens", "input tokens' worth of a request that reads")
+    saving_factor: float = number("times", "less that a request which reads costs")
+    break_even_read_share: float = number("%", "share of reads at which caching costs the same")
+    break_even_requests: int = number("requests", "after which caching costs no more")
+    read_share: float = number("%", "share of the later requests that read")
+    mean_request_tokens: float = number("tokens", "input tokens' worth of a later request on average")
+    all_requests_usd: float = number("$", "input of all requests with a cache")
+    all_requests_uncached_usd: float = number("$", "input of all requests without a cache")
+    first_token_s: float | None = number("s", "prefill without a cache (limit)")
+    first_token_cached_s: float | None = number("s", "prefill of a request that reads (limit)")
+
+
+def study(scenario: Scenario) -> PromptCache:
+    """The numbers of the page for a scenario."""
+    first, second = tokens_of(scenario.first_prompt), tokens_of(scenario.second_prompt)
+    shared = pricing.shared_start(first, second)
+    with section("The shared start"):
+        reused = int(pricing.reusable_tokens(shared=scenario.shared, increment=scenario.increment))
+        if reused < scenario.minimum:
+            reused = 0
+        rest = scenario.shared - reused + scenario.question
+    with section("One request"):
+        uncached = pricing.uncached_request_tokens(start=reused, rest=rest)
+        storing = pricing.first_request_tokens(start=reused, rest=rest, write=scenario.write)
+        reading = pricing.later_request_tokens(start=reused, rest=rest, read=scenario.read)
+        saving = pricing.saving_factor(uncached=uncached, cached=reading) if reading else 1.0
+    with section("Break-even"):
+        even_share = pricing.break_even_read_share(write=scenario.write, read=scenario.read)
+        even_requests = pricing.break_even_requests(write=scenario.write, read=scenario.read)
+    with section("Lifetime"):
+        share = _read_share(scenario, scenario.interval) if reused else 0.0
+        mean = pricing.mean_request_tokens(first=storing, later=reading, read_share=share)
+    with section("Time to first token"):
+        machine = scenario.deployment
+        prompt = scenario.shared + scenario.question
+        last = scenario.output_layer == "last"
+        whole = prefill(machine, prompt=prompt, output_layer_last=last).pass_s
+        ran = max(1, prompt - reused)  # at least the last position runs, whose logits give the first token
+        part = one_pass(
+            machine, requests=1, positions=ran, past=prompt - ran, output_positions=1 if last else ran
+        ).pass_s
+    worth = scenario.input_usd / 1e6
+    return PromptCache(
+        positions_read=shared,
+        positions_run=len(second) - shared,
+        reused_tokens=reused,
+        uncached_request_tokens=float(uncached),
+        first_request_tokens=float(storing),
+        later_request_tokens=float(reading),
+        saving_factor=float(saving),
+        break_even_read_share=float(even_share),
+        break_even_requests=int(even_requests),
+        read_share=float(share),
+        mean_request_tokens=float(mean),
+        all_requests_usd=float(worth * (storing + (scenario.requests - 1) * mean)),
+        all_requests_uncached_usd=float(worth * scenario.requests * uncached),
+        first_token_s=plain(whole),
+        first_token_cached_s=plain(part),
+    )
+
+
+def tokens_of(text: str) -> list[str]:
+    """A text split at spaces and signs, a space going with the word after it; near what a tokenizer does."""
+    return re.findall(r"[ ]?[^\W\d_]+|[ ]?\d+|[ ]?[^\w\s]|[ ]|_", text)
+
+
+def _read_share(scenario: Scenario, interval: Any) -> Any:
+    return pricing.read_share(
+        interval_s=interval,
+        lifetime_s=scenario.lifetime,
+        renewed=scenario.renewed,
+        random=scenario.arrivals == "random",
+    )
+
+
+def sentence(scenario: Scenario, result: PromptCache) -> str:
+    """The result in words; a loss is called a loss."""
+    if not result.reused_tokens:
+        return "Nothing of the shared start is stored: it is shorter than what the API stores."
+    every = quantities.shown(scenario.interval, "s")
+    often = "at random times, on average every" if scenario.arrivals == "random" else "every"
+    share = quantities.percent(result.read_share)
+    cost, plain_cost = result.mean_request_tokens, result.uncached_request_tokens
+    if cost <= plain_cost:
+        verdict = f"costs {quantities.times(plain_cost / cost)} less than without a cache"
+        if abs(plain_cost / cost - 1) < 0.005:  # noqa: PLR2004 - what rounds to 1.00 times
+            verdict = "costs as much as without a cache"
+    else:
+        verdict = f"costs {quantities.percent(cost / plain_cost - 1)} more than without a cache, a loss"
+    return f"With a request {often} {every}, {share} find the start in the cache, and the input of a request {verdict}."
+
+
+def headline_numbers(result: PromptCache) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    return [
+        ("A request that reads, input tokens’ worth", result.later_request_tokens, "tokens"),
+        ("A request without a cache", result.uncached_request_tokens, "tokens"),
+        ("Less for a request that reads", result.saving_factor, "times"),
+        ("Break-even share of reads", result.break_even_read_share, "%"),
+    ]
+
+
+def chips(scenario: Scenario) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Both prompts as tokens: of the first, all are stored; of the second, the shared start is read, the rest runs."""
+    first, second = tokens_of(scenario.first_prompt), tokens_of(scenario.second_prompt)
+    shared = pricing.shared_start(first, second)
+    later = [(token, "read" if place < shared else "run") for place, token in enumerate(second)]
+    return [("Left in the cache", [(token, "stored") for token in first]), ("Later prompt", later)]
+
+
+def chips_sentence(scenario: Scenario, result: PromptCache) -> str:
+    """Where the shared start ends, and why."""
+    second = tokens_of(scenario.second_prompt)
+    total = len(second)
+    if result.positions_read == total:
+        return f"All {total} tokens are in the cache; the last one still runs, for its logits."
+    if not result.positions_read:
+        return "The first token differs, so nothing is reused: keys and values depend on every token before them."
+    differs = second[result.positions_read].strip() or "a space"
+    return (
+        f"{result.positions_read} of {total} tokens are read and {result.positions_run} run: the reuse stops at "
+        f"“{differs}”, the first that differs."
+    )
+
+
+def part_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """The parts of a prompt in their order: tokens, how often they change, and whether a later request reuses them."""
+    sizes = _sizes(scenario)
+    rows, reusable = [], True
+    for letter in scenario.order:
+        reusable = reusable and _CHANGES[letter] < _CHANGES["q"]
+        rows.append(
+            {
+                "letter": letter,
+                "part": PARTS[letter],
+                "tokens": sizes[letter],
+                "changes": _CHANGE_NAMES[_CHANGES[letter]],
+            }
+        )
+    return rows
+
+
+def _sizes(scenario: Scenario) -> dict[str, int]:
+    return {
+        "t": scenario.tools_tokens,
+        "s": scenario.system_tokens,
+        "u": scenario.user_tokens,
+        "d": scenario.documents_tokens,
+        "q": scenario.question,
+    }
+
+
+def reusable_start(scenario: Scenario, order: str, *, other: int) -> int:
+    """Tokens at the start that a request shares with one in which every part that changes at `other` is different."""
+    total = 0
+    for letter in order:
+        if _CHANGES[letter] >= other:
+            break
+        total += _sizes(scenario)[letter]
+    return total
+
+
+def order_sentence(scenario: Scenario) -> str:
+    """Whether the order is the best, and which is."""
+    best = best_order(scenario)
+    names = ", ".join(PARTS[letter] for letter in best)
+    now, most = (
+        sum(reusable_start(scenario, order, other=other) for other in (2, 3, 4)) for order in (scenario.order, best)
+    )
+    if now == most:
+        return "This order shares as much as any: what changes least comes first, what changes most comes last."
+    return f"What changes least should come first: {names} shares more."
+
+
+def order_table(scenario: Scenario) -> Table:
+    """The start that requests share, in the order chosen and in the best one."""
+    best = best_order(scenario)
+    return Table(
+        ("in this order", "in the best order"),
+        tuple(
+            Row(
+                label, "tokens", tuple(reusable_start(scenario, order, other=other) for order in (scenario.order, best))
+            )
+            for label, other in (
+                ("Within one conversation", 4),
+                ("Between conversations of one user", 3),
+                ("Between users", 2),
+            )
+        ),
+        head="Shared with",
+    )
+
+
+def best_order(scenario: Scenario) -> str:
+    """The order that shares most: what changes least comes first."""
+    orders = ("".join(letters) for letters in permutations(PARTS))
+    return max(orders, key=lambda order: sum(reusable_start(scenario, order, other=other) for other in (2, 3, 4)))
+
+
+def lifetime_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Cost of a request over the interval: with this cache, always read, never cached."""
+    result = study(scenario)
+    low, high = scenario.lifetime / 1000, scenario.lifetime * 100
+    edges = [scenario.lifetime * factor for factor in (0.9999, 1.0001)]
+    intervals = np.unique(np.concatenate([np.geomspace(low, high, _CURVE_POINTS), edges, [scenario.interval]]))
+    shares = np.broadcast_to(np.asarray(_read_share(scenario, intervals)), intervals.shape)
+    if not result.reused_tokens:
+        shares = np.zeros_like(intervals)
+    costs = pricing.mean_request_tokens(
+        first=result.first_request_tokens, later=result.later_request_tokens, read_share=shares
+    )
+    return [
+        {"interval_s": x, "tokens": y, "limit": "money"}
+        for x, y in zip(intervals.tolist(), np.asarray(costs).tolist(), strict=True)
+    ]
+
+
+def lifetime_marks(scenario: Scenario, result: PromptCache) -> dict[str, list[dict[str, Any]]]:
+    """The line of no cache, and the reader's own interval."""
+    return {
+        "never": [{"tokens": result.uncached_request_tokens, "label": "no cache"}],
+        "own": [
+            {
+                "interval_s": scenario.interval,
+                "tokens": result.mean_request_tokens,
+                "limit": "money",
+                "label": quantities.shown(result.mean_request_tokens, "tokens").number,
+            }
+        ],
+    }
+
+
+def money_table(scenario: Scenario, result: PromptCache) -> Table:
+    """Tokens' worth and dollars of a request, and of all of them."""
+    worth = scenario.input_usd / 1e6
+    many = quantities.count(scenario.requests, "request")
+
+    def row(label: str, tokens: float) -> Row:
+        return Row(label, "tokens", (tokens, str(quantities.shown(tokens * worth, "$"))))
+
+    return Table(
+        ("input tokens’ worth", "dollars"),
+        (
+            row("Without a cache", result.uncached_request_tokens),
+            row("The first, which stores", result.first_request_tokens),
+            row("A later one that reads", result.later_request_tokens),
+            row("A later one on average", result.mean_request_tokens),
+            row(f"{many}, with a cache", result.all_requests_usd / worth if worth else 0.0),
+            row(f"{many}, without", scenario.requests * result.uncached_request_tokens),
+        ),
+        head="Input of a request",
+    )

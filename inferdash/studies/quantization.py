@@ -1,0 +1,224 @@
+"""Section 10.5: fewer bits for each parameter: what they round away, and what they make faster."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.facts.precision import PRECISIONS
+from inferdash.formula import section
+from inferdash.physics import memory, quantization
+from inferdash.physics.deployment import deploy
+from inferdash.physics.passes import decode
+from inferdash.scenario import Scenario, numbers_in
+from inferdash.studies.numbers import Row, Table, number, plain
+
+NAME: Final = "quantization"
+TITLE: Final = "Quantization"
+_GROUPS: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
+_CURVE_BITS: Final = (2, 3, 4, 5, 6, 8)
+SCALE_BITS: Final = 16
+FORMAT_NOTE: Final = (
+    "fp8 and int8 give every number one byte, as the chapter counts. Blocks, groups and the 4-bit formats keep tables, "
+    "norms and routers at 16 bits; MXFP4 keeps all but the experts there, where a model has experts. GGUF files of the "
+    "K kind mix block types, so a whole file has a little more. Where the chip lacks a format, only loading is faster."
+)
+"""What the formats leave at 16 bits."""
+ROUNDING_NOTE: Final = (
+    "The largest magnitude becomes the largest positive integer, and the integers lie symmetric around 0. Others use "
+    "the whole range with a zero point, or clip the largest weights for a smaller scale."
+)
+"""How this rounding differs from others."""
+
+
+@dataclass(frozen=True)
+class FormatLine:
+    """The model in one number format."""
+
+    format: str
+    bits_per_weight: float
+    """Of a weight in a matrix, its part of the scales included."""
+    bytes: float
+    """Of all parameters in memory."""
+    min_gpus: int
+    """Accelerators that hold the parameters and one request."""
+    pass_s: float | None
+    """A pass of the decode at the scenario's batch."""
+    multiplies_at: str
+    """The format in which this chip multiplies."""
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """Every headline number of the page."""
+
+    scale: float = number("", "scale of the group")
+    integers: tuple[int, ...] = number("list", "integers")
+    restored: tuple[float, ...] = number("list", "restored weights")
+    max_error: float = number("", "bound on the error of each weight")
+    dot: tuple[float, float] = number("list", "sum of the weights before and after")
+    bits_per_weight: float = number("bits", "a weight with its part of the scale")
+    formats: tuple[FormatLine, ...] = number("rows", "the model in each format")
+    speedup: float | None = number("times", "as fast a pass in these bits as at bf16")
+
+
+def study(scenario: Scenario) -> Quantization:
+    """The numbers of the page for a scenario."""
+    weights = numbers_in(scenario.weight_values)
+    with section("A group"):
+        scale, integers, restored = quantization.group_of(weights, bits=scenario.bits)
+        bound = quantization.largest_error(scale=scale)
+    with section("Bits"):
+        bits = quantization.bits_per_weight(bits=scenario.bits, scale_bits=SCALE_BITS, group=scenario.group)
+    lines = tuple(_line(scenario, key) for key in PRECISIONS)
+    now, base = lines[list(PRECISIONS).index(scenario.weights)], lines[0]
+    return Quantization(
+        scale=scale,
+        integers=tuple(int(integer) for integer in integers),
+        restored=tuple(restored.tolist()),
+        max_error=float(bound),
+        dot=(float(np.sum(weights)), float(restored.sum())),
+        bits_per_weight=float(bits),
+        formats=lines,
+        speedup=None if now.pass_s is None or base.pass_s is None else base.pass_s / now.pass_s,
+    )
+
+
+def _line(scenario: Scenario, key: str) -> FormatLine:
+    precision, chip = PRECISIONS[key], scenario.hardware
+    machine = deploy(
+        scenario.architecture,
+        chip,
+        gpus=scenario.gpus,
+        weights=precision,
+        cache_bytes_per_number=scenario.deployment.cache_bytes_per_number,
+    )
+    at, peak = chip.rate(precision)
+    return FormatLine(
+        format=precision.name,
+        bits_per_weight=precision.matrix_bits,
+        bytes=float(machine.stored_bytes),
+        min_gpus=int(memory.fewest_gpus(machine, requests=1, tokens=scenario.prompt)),
+        pass_s=plain(decode(machine, requests=scenario.batch, past=scenario.prompt).pass_s),
+        multiplies_at=at.rate.removeprefix("dense_") if peak else "not known",
+    )
+
+
+def sentence(scenario: Scenario, result: Quantization) -> str:
+    """The result in words."""
+    lines = dict(zip(PRECISIONS, result.formats, strict=True))
+    wide, now = lines["bf16"], lines[scenario.weights if scenario.weights != "bf16" else "int4-g128"]
+    sizes = f"{quantities.shown(wide.bytes, 'B')} at bf16 and {quantities.shown(now.bytes, 'B')} in {now.format}"
+    said = f"The parameters of {scenario.architecture.name} take {sizes}"
+    if wide.pass_s is None or now.pass_s is None:
+        return f"{said}."
+    gain = wide.pass_s / now.pass_s
+    batch = quantities.count(scenario.batch, "request")
+    if gain < 1.01:  # noqa: PLR2004 - what rounds to 1.00 times
+        return f"{said}, and a pass for {batch} is no faster: the arithmetic is what it waits for."
+    return f"{said}, and a pass for {batch} is {quantities.times(gain)} as fast."
+
+
+def headline_numbers(result: Quantization) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    by_name = {line.format: line for line in result.formats}
+    return [
+        ("Parameters at bf16", by_name["bf16"].bytes, "B"),
+        ("Parameters in fp8", by_name["fp8"].bytes, "B"),
+        ("Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B"),
+        ("A weight with its part of the scale", result.bits_per_weight, "bits"),
+    ]
+
+
+def group_table(scenario: Scenario, result: Quantization) -> Table:
+    """The weights of the group one by one: integer, restored weight, error."""
+    weights = numbers_in(scenario.weight_values)
+    rows = [
+        Row(f"{weight:g}", "word", (f"{integer}", f"{back:.6g}", f"{back - weight:+.3g}"))
+        for weight, integer, back in zip(weights, result.integers, result.restored, strict=True)
+    ]
+    before, after = result.dot
+    rows.append(Row(f"sum {before:.6g}", "word", ("", f"{after:.6g}", f"{after - before:+.3g}")))
+    return Table(("integer", "restored", "error"), tuple(rows), head="Weight")
+
+
+def group_sentence(scenario: Scenario, result: Quantization) -> str:
+    """What the group's scale does."""
+    top = int(quantization.largest_integer(bits=scenario.bits))
+    error = f"the error of each weight is at most half of it, {result.max_error:.4g}"
+    sums = f"The sum of the weights goes from {result.dot[0]:.4g} to {result.dot[1]:.4g}"
+    return f"One scale, {result.scale:.4g}, makes the largest weight the integer {top}; {error}. {sums}."
+
+
+def format_table(result: Quantization) -> Table:
+    """The model in each format."""
+    return Table(
+        ("bits a weight", "parameters", "fewest GPUs", "pass (limit)", "multiplies at"),
+        tuple(
+            Row(
+                line.format,
+                "word",
+                (
+                    f"{line.bits_per_weight:.4g}",
+                    str(quantities.shown(line.bytes, "B")),
+                    f"{line.min_gpus:,}",
+                    "not known" if line.pass_s is None else str(quantities.shown(line.pass_s, "s")),
+                    line.multiplies_at,
+                ),
+            )
+            for line in result.formats
+        ),
+        head="Format",
+    )
+
+
+@cache
+def error_rows() -> list[dict[str, Any]]:
+    """Error on weights of a normal distribution against bits with their scale, a line for each number of bits."""
+    return [
+        {
+            "bits": float(quantization.bits_per_weight(bits=bits, scale_bits=SCALE_BITS, group=group)),
+            "error": quantization.normal_error(bits=bits, group=group),
+            "of": f"{bits} bits",
+            "group": group,
+            "limit": "memory",
+        }
+        for bits in _CURVE_BITS
+        for group in _GROUPS
+    ]
+
+
+def error_sentence(scenario: Scenario, result: Quantization) -> str:
+    """What the bits and the group do to weights of a normal distribution."""
+    error = quantities.percent(quantization.normal_error(bits=scenario.bits, group=scenario.group))
+    return (
+        f"{scenario.bits} bits in groups of {scenario.group:,} take {quantities.digits(result.bits_per_weight, 4)} bits a "
+        f"weight with the scale, and on weights of a normal distribution the error is {error} of their size."
+    )
+
+
+def error_marks(scenario: Scenario, result: Quantization) -> dict[str, list[dict[str, Any]]]:
+    """The curves, their ends with a label, and the reader's bits and group."""
+    rows = error_rows()
+    error = quantization.normal_error(bits=scenario.bits, group=scenario.group)
+    own = {"bits": result.bits_per_weight, "error": error, "limit": "memory"}
+    return {
+        "curves": rows,
+        "ends": [row for row in rows if row["group"] == _GROUPS[-1]],
+        "own": [own | {"label": f"{quantities.digits(result.bits_per_weight, 4)} bits, {quantities.percent(error)}"}],
+    }
+
+
+def size_rows(result: Quantization) -> list[dict[str, Any]]:
+    """Bytes of the model in each format."""
+    return [
+        {
+            "format": line.format,
+            "gb": line.bytes / 1e9,
+            "limit": "memory",
+            "label": str(quantities.shown(line.bytes, "B")),
+        }
+        for line in result.formats
+    ]

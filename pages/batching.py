@@ -1,0 +1,51 @@
+"""Section 10.4: many requests in one pass."""
+
+import streamlit as st
+
+from inferdash.charts import batching as charts
+from inferdash.studies import batching as page
+from inferdash.ui import parts, state
+from inferdash.ui.controls import controls
+from inferdash.ui.working import working
+
+scenario = state.scenario()
+result = page.study(scenario)
+sentence = page.sentence(scenario, result)
+
+parts.headline(page.TITLE, sentence)
+parts.numbers(page.headline_numbers(result))
+curve = page.curve_rows(scenario, result)
+if curve:
+    parts.chart(charts.curve(), curve, key="curve", alt=sentence)
+    st.caption("The numbers are batches; the dashed part does not fit in the memory.")
+table = page.batch_table(result)
+parts.table(table)
+parts.download(table, name=page.NAME)
+loads = "Parameters are loaded once for all requests, caches once for each."
+st.markdown(loads)
+parts.chart(charts.loading(), {"parts": page.load_rows(scenario, result)}, key="loading", alt=loads)
+
+st.header("Why a written token costs more", anchor=False)
+st.markdown(page.token_sentence(result))
+controls("input_usd", "output_usd", "rent", "utilization")
+parts.table(page.rent_table(result))
+
+st.header("Static and continuous batching", anchor=False)
+said = page.stay_sentence(result)
+st.markdown(said)
+controls("slots", "lengths")
+for way in ("static", "continuous"):
+    rows = [row for row in page.stay_rows(scenario) if row["way"] == way]
+    parts.chart(charts.stays(way), {"stays": rows}, key=way, alt=said)
+
+st.header("Pages of the cache", anchor=False)
+st.markdown(page.page_sentence(scenario, result))
+controls("page", "longest")
+
+st.header("The order of a sum", anchor=False)
+st.markdown(page.rounding_sentence(scenario))
+controls("addends", "digits")
+parts.table(page.rounding_table(scenario))
+
+working(page.study, scenario)
+parts.sources(scenario)

@@ -1,0 +1,39 @@
+"""Section 10.2: the cache of keys and values."""
+
+import streamlit as st
+
+from inferdash.charts import kv_cache as charts
+from inferdash.studies import kv_cache as page
+from inferdash.ui import parts, state
+from inferdash.ui.controls import controls
+from inferdash.ui.working import working
+
+scenario = state.scenario()
+result = page.study(scenario)
+sentence = page.sentence(scenario, result)
+
+parts.headline(page.TITLE, sentence)
+parts.numbers(page.headline_numbers(result))
+parts.chart(charts.grid(), {"cells": page.grid_rows(scenario)}, key="grid", alt=page.grid_sentence(result))
+st.markdown(page.grid_sentence(result))
+controls("grid_prompt", "grid_answer")
+
+st.header("How large a cache gets", anchor=False)
+lengths = page.length_table(scenario)
+parts.table(lengths)
+parts.download(lengths, name=page.NAME)
+
+st.header("A pass along the text", anchor=False)
+rows = page.load_rows(scenario)
+said = page.load_sentence(scenario, result)
+st.markdown(said)
+parts.chart(charts.loading(), {"parts": rows, "names": page.load_names(rows)}, key="loading", alt=said)
+
+st.header("The memory of the GPUs", anchor=False)
+held = page.memory_sentence(scenario, result)
+st.markdown(held)
+bars = page.memory_rows(result)
+parts.chart(charts.memory(), {"parts": bars, "room": page.room_rows(scenario)}, key="memory", alt=held)
+
+working(page.study, scenario)
+parts.sources(scenario)

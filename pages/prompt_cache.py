@@ -1,0 +1,39 @@
+"""Section 10.3: prompt caching at an API."""
+
+import streamlit as st
+
+from inferdash.charts import prompt_cache as charts
+from inferdash.studies import prompt_cache as page
+from inferdash.ui import parts, state
+from inferdash.ui.controls import controls
+from inferdash.ui.working import working
+
+scenario = state.scenario()
+result = page.study(scenario)
+sentence = page.sentence(scenario, result)
+
+parts.headline(page.TITLE, sentence)
+parts.numbers(page.headline_numbers(result))
+marks = page.lifetime_marks(scenario, result)
+parts.chart(charts.lifetime(), {"cost": page.lifetime_rows(scenario)} | marks, key="lifetime", alt=sentence)
+controls("arrivals", "interval", "lifetime", "renewed")
+controls("shared", "question", "read", "write")
+controls("increment", "minimum", "requests", "input_usd")
+money = page.money_table(scenario, result)
+parts.table(money)
+parts.download(money, name=page.NAME)
+
+st.header("What two prompts share", anchor=False)
+controls("first_prompt", "second_prompt")
+parts.chips(page.chips(scenario))
+st.text(page.chips_sentence(scenario, result))
+st.caption("Tokens here are words, numbers and signs, near what a tokenizer does.")
+
+st.header("The order of a prompt", anchor=False)
+st.markdown(page.order_sentence(scenario))
+parts.order([(row["letter"], f"{row['part']}, changes {row['changes']}") for row in page.part_rows(scenario)])
+controls("tools_tokens", "system_tokens", "user_tokens", "documents_tokens")
+parts.table(page.order_table(scenario))
+
+working(page.study, scenario)
+parts.sources(scenario)
