@@ -121,16 +121,19 @@ def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> t
             scenario = Scenario.model_validate(dict(baseline) | known)
         except ValidationError as failure:
             for error in failure.errors(include_url=False):
-                names = [str(error["loc"][0])] if error["loc"] else [n for n in error["ctx"]["fields"] if n in known]
+                names = [str(error["loc"][0])] if error["loc"] else list(error["ctx"]["fields"])
                 problems.append(Problem(names[0], _unread(names, known, baseline, error)))
                 for name in names:
-                    del known[name]
+                    known.pop(name, None)
     return scenario, tuple(problems)
 
 
 def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> list[tuple[str, str]]:
     if isinstance(query, str):
-        query = query.partition("#")[0].rpartition("?")[2]
+        query = query.partition("#")[0]
+        if "://" in query.partition("?")[0]:
+            query = query.partition("?")[2]
+        query = query.removeprefix("?")
         if len(query) > _LONGEST:
             problems.append(Problem("", f"The link has {len(query):,} characters, of which {_LONGEST:,} are read."))
             query = query[:_LONGEST]
@@ -157,7 +160,7 @@ def _version(written: str | None, problems: list[Problem]) -> tuple[int | None, 
 
 
 def _unread(names: list[str], values: Mapping[str, Any], baseline: Scenario, error: ErrorDetails) -> str:
-    given = " and ".join(f"{name}={_clipped(values[name])}" for name in names)
+    given = " and ".join(f"{name}={_clipped(values.get(name, getattr(baseline, name)))}" for name in names)
     used = ", ".join(
         f"{name}={written(name, getattr(baseline, name)) or _EMPTY.get(name, 'the datasheet’s')}" for name in names
     )
@@ -167,7 +170,7 @@ def _unread(names: list[str], values: Mapping[str, Any], baseline: Scenario, err
 
 def _unknown(name: str) -> str:
     near = get_close_matches(name.lower(), FIELDS, n=1)
-    advice = f"; did you mean {near[0]}?" if near else " and is left out."
+    advice = f" and is left out; did you mean {near[0]}?" if near else " and is left out."
     return f"{_clipped(name)} is no part of a scenario{advice}"
 
 

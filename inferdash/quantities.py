@@ -26,7 +26,6 @@ _TIME: Final = {
 UNITS: Final[dict[str, dict[str, float]]] = {
     "B": {f"{p}B": f for p, f in (_DECIMAL | _BINARY).items()},
     "B/s": {f"{p}B/s": f for p, f in (_DECIMAL | _BINARY).items()},
-    "FLOP": {f"{p}FLOP": f for p, f in _DECIMAL.items()},
     "FLOP/s": {f"{p}FLOP/s": f for p, f in _DECIMAL.items()},
     "s": _TIME,
 }
@@ -66,7 +65,7 @@ def parse(text: str, unit: str) -> float:
     """
     known = UNITS[unit]
     match = _QUANTITY.fullmatch(text.strip())
-    example = {"B": "80 GB", "B/s": "3.35 TB/s", "FLOP": "2 TFLOP", "FLOP/s": "989 TFLOP/s", "s": "250 ms"}[unit]
+    example = {"B": "80 GB", "B/s": "3.35 TB/s", "FLOP/s": "989 TFLOP/s", "s": "250 ms"}[unit]
     if match is None:
         raise ValueError(f"is not a number with a unit, such as {example}")
     number, written_unit = match.groups()
@@ -121,8 +120,9 @@ def digits(value: float, significant: int = 3) -> str:
 
 def shown(value: float, unit: str) -> Shown:
     """`value` in base units as it stands on a page: 0.00448 s is 4.48 ms, 17179869184 B is 17.2 GB."""
-    if unit == "s":
-        return _shown_time(value)
+    if unit in {"s", "s/token"}:
+        time = _shown_time(value)
+        return Shown(time.number, time.unit + unit[1:])
     if unit == "$":
         return Shown(f"${_money(value)}", "")
     if unit == "%":
@@ -136,7 +136,7 @@ def shown(value: float, unit: str) -> Shown:
             if value >= size:
                 return Shown(f"{digits(value / size)} {name}", unit)
     whole = value == round(value) and abs(value) < _PLAIN_LIMIT
-    number = f"{value:,.0f}" if whole else digits(value)
+    number = f"{value:,.0f}" if whole else digits(value, 5 if unit in _COUNTED and value >= 100 else 3)  # noqa: PLR2004
     return Shown(number, unit.removesuffix("s") if number == "1" and unit in _COUNTED else unit)
 
 

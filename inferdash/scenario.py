@@ -17,7 +17,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 from inferdash.facts import library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.precision import CACHE_BYTES, PRECISIONS
+from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.layers.attention import GroupedAttention
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.physics.deployment import Deployment, deploy
@@ -155,9 +155,9 @@ class Scenario(Validated):
         str, Choices("number format", lambda: {key: p.name for key, p in PRECISIONS.items()}), Place("model")
     ] = Field("bf16", title="Parameters in")
     """Number format of the parameters. The page “Quantization” says what each takes."""
-    kv: Annotated[str, Choices("number format", lambda: {key: key for key in CACHE_BYTES}), Place("model")] = Field(
-        "bf16", title="KV cache in"
-    )
+    kv: Annotated[
+        str, Choices("number format", lambda: {key: p.name for key, p in CACHE_PRECISIONS.items()}), Place("model")
+    ] = Field("bf16", title="KV cache in")
     """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
 
     accelerator: Annotated[
@@ -207,7 +207,7 @@ class Scenario(Validated):
     """The small model that proposes tokens."""
     draft_share: Annotated[float, Place("page", _share_draft)] = Field(0.1, title="Size of the draft", ge=0, le=1)
     """Parameters, cache and time of a pass of the draft model, as a share of the large model's."""
-    draft_tokens: Annotated[int, Place("page")] = Field(4, title="Proposed tokens", ge=1, le=32)
+    draft_tokens: Annotated[int, Place("page")] = Field(4, title="Proposed tokens", ge=1, le=16)
     """Tokens that the draft model proposes before each check."""
     acceptance: Annotated[float, Place("page")] = Field(0.8, title="Acceptance", ge=0, le=1)
     """Share of proposals, one after another, that the large model would have written too."""
@@ -338,7 +338,7 @@ class Scenario(Validated):
                 "name": "Own model",
                 "maker": "",
                 "hf_id": "",
-                "source": ("entered by the reader",),
+                "source": (),
                 "note": "",
                 "hidden": self.hidden,
                 "vocabulary": self.vocabulary,
@@ -369,6 +369,17 @@ class Scenario(Validated):
         return chip.model_copy(update={key: value for key, value in entered.items() if value is not None})
 
     @property
+    def entered_shape(self) -> tuple[str, ...]:
+        """Fields of the model's shape that the reader entered."""
+        shape = ("layers", "hidden", "heads", "kv_heads", "head_dim", "feed_forward", "vocabulary", "tied")
+        return tuple(name.replace("_", " ") for name in shape) if self.model == OWN else ()
+
+    @property
+    def entered_figures(self) -> tuple[str, ...]:
+        """Figures of the accelerator that the reader entered in place of the datasheet's."""
+        return tuple(name for name in ("memory", "bandwidth", "peak") if getattr(self, name) is not None)
+
+    @property
     def deployment(self) -> Deployment:
         """The model on its accelerators."""
         return deploy(
@@ -376,7 +387,7 @@ class Scenario(Validated):
             self.hardware,
             gpus=self.gpus,
             weights=PRECISIONS[self.weights],
-            cache_bytes_per_number=CACHE_BYTES[self.kv],
+            cache=CACHE_PRECISIONS[self.kv],
         )
 
 

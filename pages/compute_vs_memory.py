@@ -8,7 +8,7 @@ from inferdash.charts import speculation as speculation_chart
 from inferdash.studies import compute_vs_memory as page
 from inferdash.studies import request, roofline, speculation
 from inferdash.ui import parts, state
-from inferdash.ui.controls import control
+from inferdash.ui.controls import controls
 from inferdash.ui.working import working
 
 scenario = state.scenario()
@@ -20,31 +20,23 @@ parts.numbers(page.headline_numbers(result))
 parts.notes(page.notes(scenario))
 parts.chart(roofline_chart.roofline(), roofline.rows(scenario, result), key="roofline", alt=sentence)
 st.caption(roofline.caption(scenario, result))
+controls("output_layer")
 passes = page.pass_table(scenario, result)
 parts.table(passes)
 parts.download(passes, name=page.NAME)
 
 st.header("One request, from sending to the last token", anchor=False)
-with st.container(horizontal=True):
-    for name in ("queue", "network", "reasoning"):
-        control(name)
+controls("queue", "network", "reasoning")
 first, answer_s = result.time_to_first_token, result.answer_s
 said = request.sentence(first, answer_s)
 st.markdown(said)
 rows = request.rows(first, answer_s, prefill=result.prefill.bound, decode=result.decode.bound)
 if rows:
-    parts.chart(request_charts.first_token(), {"stages": rows[:-1]}, key="first_token", alt=said)
-    parts.chart(
-        request_charts.timeline(),
-        {"stages": rows, "first": [{"at_s": first.total_s, "label": "first token"}]},
-        key="time",
-        alt=said,
-    )
+    parts.chart(request_charts.first_token(), rows, key="first_token", alt=said)
+    parts.chart(request_charts.timeline(), rows, key="time", alt=said)
 
 st.header("Speculative decoding", anchor=False)
-with st.container(horizontal=True):
-    for name in ("draft", "draft_share", "draft_tokens", "acceptance"):
-        control(name)
+controls("draft", "draft_share", "draft_tokens", "acceptance")
 gained = speculation.sentence(scenario, result.speculation)
 st.markdown(gained)
 gain = speculation.gain_rows(scenario, result.speculation)
@@ -52,7 +44,7 @@ if gain:
     parts.chart(speculation_chart.gain(), gain, key="gain", alt=gained)
 
 st.subheader("The chapter’s example, step by step", anchor=False)
-control("proposal")
+controls("proposal")
 parts.table(speculation.example(scenario.proposal))
 st.markdown(speculation.example_sentence(scenario.proposal))
 

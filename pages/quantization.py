@@ -21,14 +21,13 @@ parts.table(formats)
 parts.download(formats, name=page.NAME)
 
 st.header("A group of weights", anchor=False)
-controls("weight_values", "bits")
+controls("weight_values", "bits", "group")
 st.markdown(page.group_sentence(scenario, result))
 parts.table(page.group_table(scenario, result))
 st.caption(page.ROUNDING_NOTE)
 
 st.header("Bits against error", anchor=False)
 st.markdown(page.error_sentence(scenario, result))
-controls("bits", "group")
 parts.chart(charts.error(), page.error_marks(scenario, result), key="error", alt=page.error_sentence(scenario, result))
 
 working(page.study, scenario)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from inferdash.scenario import BASE, FIELDS
-from inferdash.studies import compute_vs_memory
 from inferdash.studies.numbers import lines
+from inferdash.studies.report import STUDIES
 
 GLOSSARY = (Path(__file__).parent.parent / "docs" / "glossary.md").read_text(encoding="utf-8")
 TERMS = (
@@ -34,8 +34,9 @@ def test_every_field_of_a_scenario() -> None:
 
 def test_every_number_of_the_report() -> None:
     assert table("Numbers of the report") == [
-        f"| `{compute_vs_memory.NAME}.{line.path}` | {', '.join(line.labels)} | {line.unit} |"
-        for line in lines(compute_vs_memory.study(BASE))
+        f"| `{name}.{line.path}` | {', '.join(line.labels)} | {'share' if line.unit == '%' else line.unit} |"
+        for name, study in STUDIES.items()
+        for line in lines(study.study(BASE))
     ]
 
 

@@ -39,19 +39,78 @@ def test_golden_links_give_the_old_numbers(link: str) -> None:
         assert at(numbers, path) == pytest.approx(value, rel=1e-12), path
 
 
-def test_the_baseline_of_version_1() -> None:
-    said = {
-        "model": "llama-3-8b",
-        "accelerator": "h100-sxm",
-        "gpus": 1,
-        "weights": "bf16",
-        "kv": "bf16",
-        "prompt": 1024,
-        "answer": 256,
-        "batch": 1,
-        "output_layer": "every",
-    }
-    assert said.items() <= dict(links.BASELINES[1]).items()
+BASELINE_1: dict[str, Any] = {
+    "title": "",
+    "model": "llama-3-8b",
+    "layers": 32,
+    "hidden": 4096,
+    "heads": 32,
+    "kv_heads": 8,
+    "head_dim": 128,
+    "feed_forward": 14336,
+    "vocabulary": 128256,
+    "tied": False,
+    "weights": "bf16",
+    "kv": "bf16",
+    "accelerator": "h100-sxm",
+    "gpus": 1,
+    "memory": None,
+    "bandwidth": None,
+    "peak": None,
+    "prompt": 1024,
+    "answer": 256,
+    "batch": 1,
+    "output_layer": "every",
+    "queue": 0.0,
+    "network": 0.0,
+    "reasoning": 0,
+    "draft": "share",
+    "draft_share": 0.1,
+    "draft_tokens": 4,
+    "acceptance": 0.8,
+    "proposal": "both",
+    "grid_prompt": 8,
+    "grid_answer": 3,
+    "first_prompt": "The ride of 3 km cost $",
+    "second_prompt": "The ride of 2 km cost $",
+    "tools_tokens": 2000,
+    "system_tokens": 500,
+    "user_tokens": 200,
+    "documents_tokens": 8000,
+    "order": "tusdq",
+    "input_usd": 2.0,
+    "output_usd": 10.0,
+    "read": 0.1,
+    "write": 1.25,
+    "shared": 10000,
+    "question": 100,
+    "requests": 10,
+    "lifetime": 300.0,
+    "renewed": True,
+    "arrivals": "fixed",
+    "interval": 60.0,
+    "increment": 1,
+    "minimum": 0,
+    "rent": 3.0,
+    "utilization": 1.0,
+    "slots": 64,
+    "lengths": "500, 63x50, 100x50",
+    "page": 16,
+    "longest": 8192,
+    "digits": 3,
+    "addends": "100, 0.4, 0.4",
+    "weight_values": "0.7, -0.23, 0.04, 0.38",
+    "bits": 4,
+    "group": 128,
+    "logits": "2, 1.5, 0, -1",
+    "chosen": 2,
+    "skew": 0.0,
+}
+"""What an empty link of version 1 has meant since it was first given out. A field may be added, none may change."""
+
+
+def test_the_baseline_of_version_1_is_frozen() -> None:
+    assert dict(links.BASELINES[1]) == BASELINE_1
 
 
 def scenarios() -> st.SearchStrategy[Scenario]:
@@ -121,6 +180,7 @@ def test_fields_of_an_own_model_stand_only_in_its_links() -> None:
         ("batch=2", "has no version at its end"),
         ("batch=2&v=2", "a newer inferdash"),
         ("batch=2&v=x", "v=x"),
+        ("title=why?&bath=3&v=1", "did you mean batch?"),
         ("utm_source=chat&v=1", "utm_source is no part of a scenario and is left out."),
     ],
 )
@@ -145,6 +205,9 @@ def test_an_empty_query_is_the_baseline_and_streamlits_own_parameters_are_no_pro
 
 def test_a_whole_address_is_read() -> None:
     assert links.decode("https://example.org/compute-vs-memory?batch=4&v=1#top").scenario.batch == 4
+    assert links.decode("https://example.org/compute-vs-memory") == links.decode("")
+    asked = links.decode("?title=why?&batch=4&v=1").scenario
+    assert (asked.title, asked.batch) == ("why?", 4)
 
 
 def nasty(source: random.Random) -> str:

@@ -51,7 +51,7 @@ def loading() -> dict[str, Any]:
                 ),
                 alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("loading of a pass, limit")),
                 color=theme.MEANING,
-                order=alt.Order("limit:N", sort="descending"),
+                order=alt.Order("meaning:N", sort="descending"),
                 tooltip=[
                     alt.Tooltip("part:N"),
                     alt.Tooltip("batch:Q", format=","),
@@ -69,7 +69,7 @@ def stays(way: str) -> dict[str, Any]:
     return theme.finished(
         alt.layer(
             alt.Chart(alt.NamedData("stays"))
-            .transform_calculate(limit="'compute'")
+            .transform_calculate(meaning="'compute'")
             .mark_rect(stroke="white", strokeWidth=0.6)
             .encode(
                 alt.X("start:Q", axis=alt.Axis(title=f"passes, {way}", tickCount=6)),

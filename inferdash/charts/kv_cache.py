@@ -18,11 +18,11 @@ def grid() -> dict[str, Any]:
     return theme.finished(
         alt.layer(
             cells.transform_filter("datum.state == 'run'")
-            .transform_calculate(limit="'compute'")
+            .transform_calculate(meaning="'compute'")
             .mark_rect(stroke=theme.INK, strokeWidth=1)
             .encode(color=theme.MEANING, tooltip=tooltip),
             cells.transform_filter("datum.state == 'read'")
-            .transform_calculate(limit="'cache'")
+            .transform_calculate(meaning="'cache'")
             .mark_rect(fillOpacity=0.25, strokeWidth=1, stroke=theme.INK)
             .encode(color=theme.MEANING, tooltip=tooltip),
         ),
@@ -43,7 +43,7 @@ def loading() -> dict[str, Any]:
                 x,
                 y,
                 color=theme.MEANING,
-                order=alt.Order("limit:N", sort="descending"),
+                order=alt.Order("meaning:N", sort="descending"),
                 tooltip=[
                     alt.Tooltip("part:N"),
                     alt.Tooltip("tokens:Q", format=","),

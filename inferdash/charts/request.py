@@ -10,8 +10,8 @@ from inferdash.charts import theme
 
 @cache
 def first_token() -> dict[str, Any]:
-    """Rows "stages" before the first token, as one stacked bar; the wide ones carry their name."""
-    stages = alt.Chart(alt.NamedData("stages"))
+    """Rows "waiting", the stages before the first token, as one stacked bar; the wide ones carry their name."""
+    stages = alt.Chart(alt.NamedData("waiting"))
     return theme.finished(
         alt.layer(
             stages.mark_bar(height=32, stroke=theme.INK, strokeWidth=1).encode(
@@ -38,7 +38,7 @@ def timeline() -> dict[str, Any]:
             alt.Chart(alt.NamedData("stages"))
             .mark_bar(height=24)
             .encode(
-                alt.X("start_s:Q", axis=theme.time_axis("time since the request was sent, limit")),
+                alt.X("start_s:Q", axis=theme.time_axis("time since sending, limit")),
                 alt.X2("end_s:Q"),
                 alt.Y("label:N", sort=None, axis=alt.Axis(title=None, ticks=False, labelLimit=240, grid=False)),
                 color=theme.MEANING,

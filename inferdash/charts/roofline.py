@@ -34,7 +34,7 @@ def roofline() -> dict[str, Any]:
     batches = path.transform_filter("datum.label")
     return theme.finished(
         alt.layer(
-            path.mark_line(strokeWidth=14, opacity=0.3, strokeCap="round").encode(color=theme.MEANING),
+            path.mark_line(strokeWidth=14, opacity=0.18, strokeCap="round", color=theme.INK),
             roof.mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
             names.transform_filter("datum.at == 'ridge'")
             .mark_text(**theme.text(align="right", dx=-20, dy=2))

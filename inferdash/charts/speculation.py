@@ -13,7 +13,7 @@ def gain() -> dict[str, Any]:
     """Rows "gain" (a line for each acceptance), "ends" (their last points), "path" and "own" (the reader's)."""
     x = alt.X(
         "draft_tokens:Q",
-        scale=alt.Scale(domain=[0.5, 18.5], nice=False),
+        scale=alt.Scale(domain=[0.5, 20], nice=False),
         axis=alt.Axis(title="proposed tokens before each check", values=[1, 2, 4, 6, 8, 10, 12, 14, 16], grid=False),
     )
     y = alt.Y("speedup:Q", axis=alt.Axis(title="speed-up, times", tickCount=6), scale=alt.Scale(zero=True))
@@ -22,18 +22,16 @@ def gain() -> dict[str, Any]:
     own = alt.Chart(alt.NamedData("own")).encode(x, y)
     return theme.finished(
         alt.layer(
-            lines.mark_line(strokeWidth=3, color=theme.INK, opacity=0.55).encode(detail="acceptance:N"),
+            lines.mark_line(strokeWidth=2, color=theme.INK, opacity=0.5).encode(detail="acceptance:N"),
             alt.Chart(alt.NamedData("even"))
             .mark_rule(strokeDash=[6, 4], strokeWidth=2, color=theme.INK)
             .encode(alt.Y("speedup:Q")),
             alt.Chart(alt.NamedData("even"))
             .mark_text(**theme.text(13, align="left", dx=4, dy=12, x=0))
             .encode(alt.Y("speedup:Q"), text="label:N"),
-            alt.Chart(alt.NamedData("path")).encode(x, y).mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
+            alt.Chart(alt.NamedData("path")).encode(x, y).mark_line(strokeWidth=theme.LINE, color=theme.INK),
             ends.mark_text(**theme.text(align="left", dx=8)).encode(text="label:N"),
-            own.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
-                color=theme.MEANING
-            ),
+            own.mark_point(size=320, filled=True, opacity=1, color=theme.INK),
             own.mark_text(**theme.text(dy=-24, fontWeight="bold")).encode(text="label:N"),
         ),
         height=320,

@@ -15,7 +15,7 @@ INK: Final = "currentColor"
 """The colour of the page's text, in light and dark."""
 
 LINE: Final = 4
-LABEL_SIZE: Final = 15
+LABEL_SIZE: Final = 16
 _FAINT: Final = 0.13
 _TIME_TICKS: Final = [d * 10.0**p for p in range(-9, 0) for d in (1, 2, 5)] + [
     *(1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 18_000, 43_200, 86_400),
@@ -23,8 +23,8 @@ _TIME_TICKS: Final = [d * 10.0**p for p in range(-9, 0) for d in (1, 2, 5)] + [
 ]
 _TICKS: Final = [digit * 10.0**power for power in range(-6, 24) for digit in (1, 2, 5)]
 
-MEANING: Final = alt.Color("limit:N", scale=alt.Scale(domain=list(MEANINGS)), legend=None)
-"""Colours a mark by the field "limit", which holds a meaning."""
+MEANING: Final = alt.Color("meaning:N", scale=alt.Scale(domain=list(MEANINGS)), legend=None)
+"""Colours a mark by the field "meaning", which holds a meaning."""
 
 
 def log_axis(title: str) -> alt.Axis:
@@ -73,7 +73,6 @@ def finished(chart: alt.LayerChart | alt.FacetChart, *, height: int) -> dict[str
             tickOpacity=_FAINT,
         )
         .configure_view(stroke=None)
-        .configure_legend(**label, symbolStrokeWidth=LINE)
     )
     spec: dict[str, Any] = styled.to_dict()
     return spec

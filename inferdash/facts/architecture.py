@@ -32,8 +32,3 @@ class Architecture(Sourced):
     context: PositiveInt | None = None
     """Tokens that the model was made to read, the longest prompt and answer together; absent where not known."""
     blocks: tuple[Blocks, ...] = Field(min_length=1)
-
-    @property
-    def layers(self) -> int:
-        """Blocks in all."""
-        return sum(blocks.count for blocks in self.blocks)

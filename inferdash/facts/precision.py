@@ -55,5 +55,5 @@ PRECISIONS: Final = {
 }
 """Id in links -> format of the parameters. The first three give every number the same bits, as the chapter counts."""
 
-CACHE_BYTES: Final = {"bf16": 2.0, "fp8": 1.0}
-"""Id in links -> bytes of a number in the KV cache."""
+CACHE_PRECISIONS: Final = {key: PRECISIONS[key] for key in ("bf16", "fp8")}
+"""Id in links -> format of keys and values in the cache."""

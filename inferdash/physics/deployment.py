@@ -18,11 +18,18 @@ class Deployment:
     accelerator: Accelerator
     gpus: int
     weights: Precision
-    cache_bytes_per_number: float
+    cache: Precision
     stored_bytes: Number
     """Bytes of all the parameters in memory."""
     peak: float | None
     """Dense peak of one accelerator in FLOP/s for these weights; None where its maker publishes none."""
+    attention_peak: float | None
+    """Dense peak in FLOP/s at which it works on keys and values in the cache's format; None likewise."""
+
+    @property
+    def cache_bytes_per_number(self) -> float:
+        """Bytes of a number in the cache."""
+        return self.cache.matrix_bits / 8
 
     def loaded_bytes(self, *, positions: Number) -> Number:
         """Bytes of the parameters that a pass over `positions` positions loads, once for all of them.
@@ -39,7 +46,7 @@ def deploy(
     *,
     gpus: int,
     weights: Precision,
-    cache_bytes_per_number: float,
+    cache: Precision,
 ) -> Deployment:
     """A model on accelerators, with its bytes."""
     counts = parameters(architecture)
@@ -50,7 +57,8 @@ def deploy(
         accelerator=accelerator,
         gpus=gpus,
         weights=weights,
-        cache_bytes_per_number=cache_bytes_per_number,
+        cache=cache,
         stored_bytes=bytes_in_format(weights, counts.stored, tables=tables),
         peak=accelerator.rate(weights)[1],
+        attention_peak=accelerator.rate(cache)[1],
     )

@@ -97,8 +97,16 @@ def one_pass(
             architecture, tokens=past, bytes_per_number=deployment.cache_bytes_per_number
         ),
     )
-    gpus, peak = deployment.gpus, deployment.peak
-    compute_s = None if peak is None else roofline.compute_s(flops=flops, gpus=gpus, peak=peak)
+    gpus = deployment.gpus
+    compute_s = None
+    if deployment.peak is not None and deployment.attention_peak is not None:
+        compute_s = roofline.compute_s(
+            matrix_flops=requests * matrices,
+            peak=deployment.peak,
+            attention_flops=requests * attention,
+            attention_peak=deployment.attention_peak,
+            gpus=gpus,
+        )
     load_s = roofline.load_s(bytes_read=bytes_read, gpus=gpus, bandwidth=deployment.accelerator.bandwidth)
     return Pass(
         flops=flops,

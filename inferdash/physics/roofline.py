@@ -9,9 +9,14 @@ from inferdash.formula import Number, formula
 
 
 @formula(unit="s", ref="reading-and-writing")
-def compute_s(*, flops: Number, gpus: Number, peak: Number) -> Number:
-    """Seconds of arithmetic at the dense peak of `gpus` accelerators that share it evenly."""
-    return flops / (gpus * peak)
+def compute_s(
+    *, matrix_flops: Number, peak: Number, attention_flops: Number, attention_peak: Number, gpus: Number
+) -> Number:
+    """Seconds of arithmetic of `gpus` accelerators that share it evenly, at their dense peaks.
+
+    Matrices are multiplied at the peak of the parameters' format, attention at that of the cache's.
+    """
+    return (matrix_flops / peak + attention_flops / attention_peak) / gpus
 
 
 @formula(unit="s", ref="reading-and-writing")

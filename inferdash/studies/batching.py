@@ -1,5 +1,6 @@
 """Section 10.4: what a larger batch gains together and costs each request, and how places stay filled."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies.numbers import Row, Table, number, plain
+from inferdash.studies.numbers import Row, Table, number, plain, show
 
 NAME: Final = "batching"
 TITLE: Final = "Batching"
@@ -177,21 +178,19 @@ def headline_numbers(result: Batching) -> list[tuple[str, float | None, str]]:
 
 def batch_table(result: Batching) -> Table:
     """The chapter's table: a pass of the decode for each batch."""
-    columns = tuple(f"{line.batch:,}" for line in result.table)
-
-    def row(label: str, unit: str, name: str) -> Row:
-        return Row(label, unit, tuple(getattr(line, name) for line in result.table))
-
+    columns = (
+        ("parameters", "B", "parameters_bytes"),
+        ("caches", "B", "caches_bytes"),
+        ("loading (limit)", "s", "load_s"),
+        ("arithmetic (limit)", "s", "compute_s"),
+        ("tokens/s together (limit)", "", "tokens_per_s"),
+        ("each (limit)", "", "each_tokens_per_s"),
+    )
     return Table(
-        columns,
-        (
-            row("Parameters loaded", "B", "parameters_bytes"),
-            row("Caches loaded", "B", "caches_bytes"),
-            row("Loading (limit)", "s", "load_s"),
-            row("Arithmetic (limit)", "s", "compute_s"),
-            row("Pass (limit)", "s", "pass_s"),
-            row("Together (limit)", "tokens/s", "tokens_per_s"),
-            row("Each (limit)", "tokens/s", "each_tokens_per_s"),
+        tuple(label for label, _, _ in columns),
+        tuple(
+            Row(f"{line.batch:,}", "word", tuple(show(getattr(line, name), unit) for _, unit, name in columns))
+            for line in result.table
         ),
         head="Requests",
     )
@@ -215,7 +214,7 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     if passes is None:
         return {}
     rows = [
-        {"batch": int(batch), "each": 1 / seconds, "together": batch / seconds, "limit": "memory", "label": ""}
+        {"batch": int(batch), "each": 1 / seconds, "together": batch / seconds, "meaning": "memory", "label": ""}
         for batch, seconds in zip(batches.tolist(), np.asarray(passes).tolist(), strict=True)
     ]
     fits = max(result.max_batch, 0)
@@ -237,7 +236,7 @@ def load_rows(scenario: Scenario, result: Batching) -> list[dict[str, Any]]:
     total = np.asarray(decode(machine, requests=batches, past=scenario.prompt).load_s)
     bare = np.broadcast_to(np.asarray(decode(machine, requests=batches, past=0).load_s), total.shape)
     return [
-        {"batch": int(batch), "part": part, "limit": limit, "load_s": seconds}
+        {"batch": int(batch), "part": part, "meaning": limit, "load_s": seconds}
         for batch, whole, parameters in zip(batches.tolist(), total.tolist(), bare.tolist(), strict=True)
         for part, limit, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
     ]
@@ -315,8 +314,9 @@ def rounding_sentence(scenario: Scenario) -> str:
         for order in (numbers_in(scenario.addends), numbers_in(scenario.addends)[::-1])
     )
     same = "the same" if left == right else "another"
+    digits = quantities.count(scenario.digits, "significant digit")
     return (
-        f"With {quantities.count(scenario.digits, 'significant digit')}, adding from the right gives {same} sum. A program "
+        f"With {digits}, adding from the right gives {same} sum. A program "
         "splits its sums by the size of the batch, so logits move a little; where two are almost equal, greedy "
         "decoding then takes the other token."
     )
@@ -326,11 +326,12 @@ def rounding_table(scenario: Scenario) -> Table:
     """The same numbers added in two orders, with few digits and in float16."""
     numbers = numbers_in(scenario.addends)
     backwards = numbers[::-1]
-    half = [float(np.add.accumulate(np.asarray(order, dtype=np.float16))[-1]) for order in (numbers, backwards)]
+    with np.errstate(over="ignore"):  # what is too large for float16 is shown as such
+        half = [float(np.add.accumulate(np.asarray(order, dtype=np.float16))[-1]) for order in (numbers, backwards)]
     few = [batching.rounded_sum(order, scenario.digits) for order in (numbers, backwards)]
 
     def text(value: float) -> str:
-        return f"{value:.12g}"
+        return f"{value:.12g}" if math.isfinite(value) else "too large"
 
     return Table(
         ("from the left", "from the right"),

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inferdash import quantities
+from inferdash.facts.library import models
 from inferdash.formula import section
 from inferdash.physics import memory, request, roofline
 from inferdash.physics.passes import Bound, Pass, decode, prefill
-from inferdash.scenario import Scenario
+from inferdash.scenario import SHARE, Scenario
 from inferdash.studies import speculation
 from inferdash.studies.numbers import Row, Table, number, part, plain
 from inferdash.studies.request import FirstToken, request_times
@@ -116,14 +117,14 @@ def _numbers(one: Pass, *, tokens: int) -> dict[str, Any]:
 def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
     """The result in words, true at every setting."""
     ratio, batch = result.written_to_prompt_ratio, scenario.batch
-    holds = "" if result.fewest_gpus <= scenario.gpus else f" {_ways_out(scenario, result)}"
-    if ratio is None:
-        load = quantities.shown(result.decode.load_s, "s")
-        return (
-            f"Writing a token takes at least {load}, the time of loading; the arithmetic is not known, because "
-            f"no peak is published for {scenario.hardware.name}.{holds}"
-        )
     together = "" if batch == 1 else f"With {quantities.count(batch, 'request')} in a batch, "
+    if ratio is None:
+        load = quantities.shown(result.decode.load_s / batch, "s")
+        said = (
+            f"{together}writing a token takes at least {load}, the time of loading; the arithmetic is not known, because "
+            f"no peak is published for {scenario.hardware.name}."
+        )
+        return said[0].upper() + said[1:] + _ways_out(scenario, result)
     comparison = (
         f"writing a token takes {quantities.times(ratio)} as long as reading one"
         if ratio >= _ALIKE
@@ -137,15 +138,23 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
         else f"the decode is limited by {_LIMITS[result.decode.bound]}, the prefill by {_LIMITS[result.prefill.bound]}"
     )
     said = f"{together}{comparison}: {limits}."
-    return said[0].upper() + said[1:] + holds
+    return said[0].upper() + said[1:] + _ways_out(scenario, result)
 
 
 def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
-    chips = quantities.count(scenario.gpus, "GPU")
-    if result.fewest_gpus > scenario.gpus and result.largest_batch:
-        fits = quantities.count(result.largest_batch, "request")
-        return f"But {chips} can hold {fits} of this length only; the batch needs at least {result.fewest_gpus}."
-    return f"But {chips} cannot hold the model: it needs at least {result.fewest_gpus:,}."
+    """What does not fit, and what would; nothing where all fits."""
+    if result.fewest_gpus <= scenario.gpus:
+        return ""
+    machine, chips = scenario.deployment, quantities.count(scenario.gpus, "GPU")
+    model = int(memory.fewest_gpus(machine, requests=0, tokens=scenario.prompt))
+    length = f"of {quantities.count(scenario.prompt, 'token')}"
+    if model > scenario.gpus:
+        return f" But {chips} cannot hold the model: its parameters need at least {model:,}."
+    if not result.largest_batch:
+        one = int(memory.fewest_gpus(machine, requests=1, tokens=scenario.prompt))
+        return f" But {chips} cannot hold the cache of a request {length} beside the model; it needs at least {one:,}."
+    fits = quantities.count(result.largest_batch, "request")
+    return f" But {chips} can hold only {fits} {length}; the batch needs at least {result.fewest_gpus:,} GPUs."
 
 
 def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
@@ -182,7 +191,7 @@ def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
 
 def headline_numbers(result: ComputeVsMemory) -> list[tuple[str, float | None, str]]:
     """The four numbers on top: label, value, unit. Without a peak the times are those of loading alone."""
-    capacity: tuple[str, float, str] = ("Largest batch that fits", result.largest_batch, "requests")
+    capacity: tuple[str, float, str] = ("Largest batch after the prompt", result.largest_batch, "requests")
     if result.decode.pass_s is None:
         return [
             ("Decode, loading (limit)", result.decode.load_s, "s"),
@@ -191,7 +200,7 @@ def headline_numbers(result: ComputeVsMemory) -> list[tuple[str, float | None, s
             capacity,
         ]
     return [
-        ("Decode pass (limit)", result.decode.pass_s, "s"),
+        ("First decode pass (limit)", result.decode.pass_s, "s"),
         ("One request’s speed (limit)", result.decode.output_tok_per_s, "tokens/s"),
         ("Prefill (limit)", result.prefill.pass_s, "s"),
         capacity,
@@ -206,13 +215,22 @@ def notes(scenario: Scenario) -> list[str]:
     at, _ = chip.rate(machine.weights)
     found = []
     if model.context and text > model.context:
-        found.append(f"{model.name} was made for {model.context:,} tokens; prompt and answer are {text:,}.")
-    if at != machine.weights and chip.dense_bf16:
+        found.append(f"{model.name} was made for {model.context:,} tokens; prompt, reasoning and answer are {text:,}.")
+    at_the_end = int(memory.largest_batch(machine, tokens=text))
+    if at_the_end < scenario.batch <= int(memory.largest_batch(machine, tokens=scenario.prompt)):
         found.append(
-            f"{chip.name} has no {scenario.weights} arithmetic: it multiplies at {at.name}, and only loading is faster."
+            f"At the end of the answers only {at_the_end:,} fit, of {quantities.count(scenario.batch, 'request')}."
         )
+    if at != machine.weights and chip.dense_bf16:
+        found.append(f"{chip.name} multiplies {machine.weights.name} at {at.name}: only its loading is faster.")
     if machine.peak is None:
         found.append(f"No matrix peak is published for {chip.name}. Enter one under “Own figures” to see all times.")
     if scenario.gpus > 1:
         found.append("The GPUs share each pass evenly; time on the link between them is not counted.")
+    if scenario.output_layer == "last":
+        found.append("The output layer is counted at the last position of the prompt only, as engines run it.")
+    if scenario.draft != SHARE and models()[scenario.draft].vocabulary != model.vocabulary:
+        found.append(
+            f"{models()[scenario.draft].name} knows other tokens than {model.name}, so it cannot draft for it."
+        )
     return found

@@ -100,7 +100,7 @@ def _dense(machine: Deployment, *, active: bool) -> Deployment:
         machine.accelerator,
         gpus=machine.gpus,
         weights=machine.weights,
-        cache_bytes_per_number=machine.cache_bytes_per_number,
+        cache=machine.cache,
     )
 
 
@@ -157,13 +157,13 @@ def distinct_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         return distinct_experts(experts=kind.experts, experts_per_token=kind.experts_per_token, positions=positions)
 
     drawn = [
-        {"batch": int(batch), "experts": int(np.count_nonzero(_draw(scenario, kind, int(batch)))), "limit": "compute"}
+        {"batch": int(batch), "experts": int(np.count_nonzero(_draw(scenario, kind, int(batch)))), "meaning": "compute"}
         for batch in batches
         if batch <= _DRAWN_POSITIONS
     ]
     return {
         "exact": [
-            {"batch": int(batch), "experts": value, "limit": "memory"}
+            {"batch": int(batch), "experts": value, "meaning": "memory"}
             for batch, value in zip(batches, np.asarray(exact(batches)).tolist(), strict=True)
         ],
         "drawn": drawn,
@@ -171,7 +171,7 @@ def distinct_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
             {
                 "batch": scenario.batch,
                 "experts": float(exact(scenario.batch)),
-                "limit": "memory",
+                "meaning": "memory",
                 "label": f"{quantities.digits(float(exact(scenario.batch)))} of {kind.experts}",
             }
         ],
@@ -196,7 +196,7 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         ("dense, total size", "waiting", _dense(machine, active=False)),
     )
     lines = [
-        {"batch": int(batch), "token_s": seconds, "model": label, "limit": limit, "label": label}
+        {"batch": int(batch), "token_s": seconds, "model": label, "meaning": limit, "label": label}
         for label, limit, one in models
         for batch, seconds in zip(batches, _token_s(one, batches, scenario.prompt).tolist(), strict=True)
     ]
@@ -211,8 +211,8 @@ def cost_sentence(scenario: Scenario, result: ExpertNumbers) -> str:
             f"A token of {name} costs more than 1.1 times one of a dense model of its active size at every batch shown."
         )
     return (
-        f"From a batch of {result.dense_cost_batch:,} on, a token of {name} costs within 10% of one of a dense model of its "
-        "active size: until then too few positions share the loading of an expert."
+        f"From a batch of {result.dense_cost_batch:,} on, a token of {name} costs within 10% of one of a dense model "
+        "of its active size: until then too few positions share the loading of an expert."
     )
 
 

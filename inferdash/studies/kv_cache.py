@@ -151,7 +151,7 @@ def load_sentence(scenario: Scenario, result: KVCache) -> str:
     """What the end of a long text does to a pass."""
     batch = quantities.count(scenario.batch, "request")
     if result.crossover_tokens is None:
-        return f"A pass for {batch} loads the parameters once and the caches on top; they never outweigh them for one request."
+        return f"A pass for {batch} loads the parameters once and the caches on top, which stay the smaller part."
     return (
         f"A pass for {batch} loads the parameters once and the caches on top. For one request the cache outweighs "
         f"them from {result.crossover_tokens:,} tokens on."
@@ -198,7 +198,7 @@ def load_rows(scenario: Scenario) -> list[dict[str, Any]]:
     total = np.broadcast_to(np.asarray(decode(machine, requests=scenario.batch, past=lengths).load_s), lengths.shape)
     parameters = float(decode(machine, requests=scenario.batch, past=0).load_s)
     return [
-        {"tokens": int(length), "part": part, "limit": limit, "load_s": seconds}
+        {"tokens": int(length), "part": part, "meaning": limit, "load_s": seconds}
         for length, whole in zip(lengths, total.tolist(), strict=True)
         for part, limit, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
     ]
@@ -224,7 +224,7 @@ def memory_rows(result: KVCache) -> list[dict[str, Any]]:
     rows, start = [], 0.0
     for part, limit, size in parts:
         label = f"{part} {quantities.shown(size, 'B')}"
-        rows.append({"part": part, "limit": limit, "start_b": start, "end_b": start + size, "label": label})
+        rows.append({"part": part, "meaning": limit, "start_b": start, "end_b": start + size, "label": label})
         start += size
     return rows
 

@@ -78,7 +78,8 @@ class Table:
     def records(self) -> list[dict[str, Any]]:
         """Its rows in base units, with the unit in a column of its own."""
         return [
-            {"quantity": row.label, "unit": row.unit} | dict(zip(self.columns, row.values, strict=True))
+            {"quantity": row.label, "unit": "share" if row.unit == "%" else row.unit}
+            | dict(zip(self.columns, row.values, strict=True))
             for row in self.rows
         ]
 

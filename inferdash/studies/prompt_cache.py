@@ -243,7 +243,7 @@ def lifetime_rows(scenario: Scenario) -> list[dict[str, Any]]:
         first=result.first_request_tokens, later=result.later_request_tokens, read_share=shares
     )
     return [
-        {"interval_s": x, "tokens": y, "limit": "money"}
+        {"interval_s": x, "tokens": y, "meaning": "money"}
         for x, y in zip(intervals.tolist(), np.asarray(costs).tolist(), strict=True)
     ]
 
@@ -256,7 +256,7 @@ def lifetime_marks(scenario: Scenario, result: PromptCache) -> dict[str, list[di
             {
                 "interval_s": scenario.interval,
                 "tokens": result.mean_request_tokens,
-                "limit": "money",
+                "meaning": "money",
                 "label": quantities.shown(result.mean_request_tokens, "tokens").number,
             }
         ],

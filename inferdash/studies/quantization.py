@@ -93,7 +93,7 @@ def _line(scenario: Scenario, key: str) -> FormatLine:
         chip,
         gpus=scenario.gpus,
         weights=precision,
-        cache_bytes_per_number=scenario.deployment.cache_bytes_per_number,
+        cache=scenario.deployment.cache,
     )
     at, peak = chip.rate(precision)
     return FormatLine(
@@ -183,7 +183,7 @@ def error_rows() -> list[dict[str, Any]]:
             "error": quantization.normal_error(bits=bits, group=group),
             "of": f"{bits} bits",
             "group": group,
-            "limit": "memory",
+            "meaning": "memory",
         }
         for bits in _CURVE_BITS
         for group in _GROUPS
@@ -193,17 +193,15 @@ def error_rows() -> list[dict[str, Any]]:
 def error_sentence(scenario: Scenario, result: Quantization) -> str:
     """What the bits and the group do to weights of a normal distribution."""
     error = quantities.percent(quantization.normal_error(bits=scenario.bits, group=scenario.group))
-    return (
-        f"{scenario.bits} bits in groups of {scenario.group:,} take {quantities.digits(result.bits_per_weight, 4)} bits a "
-        f"weight with the scale, and on weights of a normal distribution the error is {error} of their size."
-    )
+    bits = quantities.digits(result.bits_per_weight, 4)
+    return f"{scenario.bits} bits in groups of {scenario.group:,} take {bits} bits a weight with the scale, and on weights of a normal distribution the error is {error} of their size."
 
 
 def error_marks(scenario: Scenario, result: Quantization) -> dict[str, list[dict[str, Any]]]:
     """The curves, their ends with a label, and the reader's bits and group."""
     rows = error_rows()
     error = quantization.normal_error(bits=scenario.bits, group=scenario.group)
-    own = {"bits": result.bits_per_weight, "error": error, "limit": "memory"}
+    own = {"bits": result.bits_per_weight, "error": error, "meaning": "memory"}
     return {
         "curves": rows,
         "ends": [row for row in rows if row["group"] == _GROUPS[-1]],
@@ -217,7 +215,7 @@ def size_rows(result: Quantization) -> list[dict[str, Any]]:
         {
             "format": line.format,
             "gb": line.bytes / 1e9,
-            "limit": "memory",
+            "meaning": "memory",
             "label": str(quantities.shown(line.bytes, "B")),
         }
         for line in result.formats

@@ -79,14 +79,16 @@ def sentence(first: FirstToken, answer_s: float | None) -> str:
 
 def rows(
     first: FirstToken, answer_s: float | None, *, prefill: Bound | None, decode: Bound | None
-) -> list[dict[str, Any]]:
-    """The stages of one request in order, each with its start and end in seconds; none where a time is not known.
+) -> dict[str, list[dict[str, Any]]]:
+    """The stages of one request in order, each with its start and end in seconds; nothing where a time is not known.
 
     Args:
         first: the time to first token by part.
         answer_s: the rest of the answer.
         prefill: what the prefill is limited by.
         decode: what the decode is limited by.
+
+    Returns rows under "stages", "waiting" (those before the first token) and "first" (the first token).
     """
     stages = (
         ("Wait for a GPU", "waiting", first.queue_s),
@@ -97,14 +99,14 @@ def rows(
     )
     stacked: list[dict[str, Any]] = []
     start = 0.0
-    for stage, limit, duration in stages:
-        if limit is None or duration is None:
-            return []
+    for stage, meaning, duration in stages:
+        if meaning is None or duration is None:
+            return {}
         end = start + duration
         stacked.append(
             {
                 "stage": stage,
-                "limit": limit,
+                "meaning": meaning,
                 "start_s": start,
                 "end_s": end,
                 "label": f"{stage} {quantities.shown(duration, 's')}",
@@ -112,4 +114,5 @@ def rows(
             }
         )
         start = end
-    return stacked
+    waiting = [row for row in stacked if row["stage"] != "Answer"]
+    return {"stages": stacked, "waiting": waiting, "first": [{"at_s": first.total_s, "label": "first token"}]}

@@ -13,7 +13,7 @@ from inferdash.studies.numbers import show
 
 _CURVE_POINTS: Final = 60
 _NAMED_BATCHES: Final = (1, 4, 16, 64, 256)
-"""The chapter's batches, written beside the path of the decode."""
+"""Batches that are written beside the path of the decode."""
 _APART: Final = 1.8
 """Labels closer than this factor would overlap on a phone."""
 
@@ -35,14 +35,16 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
             intensity=intensity,
         )
         limit = "memory" if intensity < ridge else "compute"
-        return {"intensity": intensity, "flop_per_s": float(height), "limit": limit, "label": ""}
+        return {"intensity": intensity, "flop_per_s": float(height), "meaning": limit, "label": ""}
 
-    largest = max(result.largest_batch, scenario.batch)
-    batches = np.unique(np.geomspace(1, largest, _CURVE_POINTS).round())
-    batches = np.union1d(batches, [b for b in _NAMED_BATCHES if b < largest])
-    along = decode(machine, requests=batches, past=scenario.prompt)
-    intensities = roofline.intensity_flop_per_byte(flops=along.flops, bytes_read=along.bytes_read)
-    path = [at(x) | {"batch": int(b)} for b, x in zip(batches, np.asarray(intensities).tolist(), strict=True)]
+    largest = result.largest_batch
+    path: list[dict[str, Any]] = []
+    if largest:
+        batches = np.unique(np.geomspace(1, largest, _CURVE_POINTS).round())
+        batches = np.union1d(batches, [b for b in _NAMED_BATCHES if b < largest])
+        along = decode(machine, requests=batches, past=scenario.prompt)
+        intensities = roofline.intensity_flop_per_byte(flops=along.flops, bytes_read=along.bytes_read)
+        path = [at(x) | {"batch": int(b)} for b, x in zip(batches, np.asarray(intensities).tolist(), strict=True)]
     points = [
         at(float(roofline.intensity_flop_per_byte(flops=one.flops, bytes_read=one.bytes_read)))
         | {"pass": name, "label": f"{name}, {_time(one)}"}
@@ -54,7 +56,7 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
     roof, names = [at(low), at(high)], []
     if result.ridge_flop_per_byte is not None:
         low, high = min(low, ridge / 4), max(high, ridge * 8)
-        roof = [at(low), at(ridge) | {"limit": "memory"}, at(ridge), at(high)]
+        roof = [at(low), at(ridge) | {"meaning": "memory"}, at(ridge), at(high)]
         peak = quantities.shown(roof[-1]["flop_per_s"], "FLOP/s")
         names = [
             at(ridge) | {"at": "ridge", "label": f"ridge at {quantities.shown(ridge, 'FLOP/B')}"},
@@ -63,7 +65,9 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
     middle = (low * high) ** 0.5
     for point in points:
         on_the_slope = "right" if point["intensity"] < middle else "left"
-        point["side"] = "below" if point["limit"] == "compute" else on_the_slope
+        point["side"] = "below" if point["meaning"] == "compute" else on_the_slope
+    if points[0]["side"] == points[1]["side"] and points[0]["intensity"] < _APART**2 * points[1]["intensity"]:
+        points[0]["side"] = "left"
     return {"roof": roof, "names": names, "path": path, "points": points}
 
 
@@ -83,7 +87,7 @@ def caption(scenario: Scenario, result: ComputeVsMemory) -> str:
     band = (
         f"The pale band is the path of the decode as its batch grows, up to {most}: more do not fit in the memory."
         if result.largest_batch
-        else "No request fits in the memory beside the parameters."
+        else "No request fits in the memory."
     )
     if result.ridge_flop_per_byte is None:
         return f"The slope is the limit of loading; that of the arithmetic is not known. {band}"

@@ -61,7 +61,7 @@ def _draft_pass_s(scenario: Scenario, machine: Deployment, decode_pass_s: Number
         machine.accelerator,
         gpus=machine.gpus,
         weights=machine.weights,
-        cache_bytes_per_number=machine.cache_bytes_per_number,
+        cache=machine.cache,
     )
     alone = decode(small, requests=scenario.batch, past=scenario.prompt).pass_s
     if alone is None:  # its peak is that of the large model, whose pass has a time
@@ -116,11 +116,11 @@ def gain_rows(scenario: Scenario, result: Speculation) -> dict[str, list[dict[st
         for row in points
         for a, point in zip(ACCEPTANCES, row, strict=False)
     ]
-    own = {"draft_tokens": scenario.draft_tokens, "speedup": result.speedup, "limit": "memory"}
+    own = {"draft_tokens": scenario.draft_tokens, "speedup": result.speedup}
     return {
         "gain": lines,
         "ends": lines[-len(ACCEPTANCES) :],
-        "path": [row[-1] | {"limit": "memory"} for row in points],
+        "path": [row[-1] for row in points],
         "own": [own | {"label": quantities.times(result.speedup)}],
         "even": [{"speedup": 1.0, "label": "as fast as without"}],
     }
@@ -153,9 +153,11 @@ def example_sentence(proposal: str) -> str:
     proposals = _PROPOSALS[proposal]
     agreed = speculation.kept(proposals, _OWN)
     tokens = _OWN[: agreed + 1]
-    first = proposals[0]
+    written = " and ".join(f"“{token}”" for token in tokens)
+    each = "It is the token" if len(tokens) == 1 else "Each is the token"
+    count = quantities.count(len(tokens), "token")
     return (
-        f"One pass over the positions of 9 and {first} writes {quantities.count(len(tokens), 'token')}: "
-        f"{' and '.join(tokens)}. Each is the token that the large model itself writes in that place, so with greedy "
-        "decoding the answer is exactly the one that it writes alone."
+        f"One pass over the positions of “9” and “{proposals[0]}” writes {count}: {written}. {each} that the large model "
+        "itself writes in that place, so with greedy decoding the answer is exactly the one "
+        "that it writes alone."
     )

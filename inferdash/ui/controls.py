@@ -7,7 +7,7 @@ import streamlit as st
 from annotated_types import Ge, Le
 
 from inferdash import quantities
-from inferdash.scenario import BASE, FIELDS, OWN, Choices, Scenario, counts, mark
+from inferdash.scenario import BASE, FIELDS, OWN, Choices, Place, Scenario, counts, mark
 from inferdash.ui import state
 from inferdash.validated import Quantity
 
@@ -96,26 +96,23 @@ def sidebar() -> None:
     """The scenario that all pages share."""
     scenario = state.scenario()
     with st.sidebar:
-        st.subheader("Model")
-        control("model")
-        if scenario.model == OWN:
-            with st.container(border=True):
-                for name in ("layers", "hidden", "heads", "kv_heads", "head_dim", "feed_forward", "vocabulary", "tied"):
+        for group in ("model", "accelerator", "workload"):
+            st.subheader(group.capitalize())
+            for name in FIELDS:
+                if mark(name, Place).group == group and name not in _DATASHEET:
                     control(name)
-        control("weights")
-        control("kv")
-        st.subheader("Accelerator")
-        control("accelerator")
-        control("gpus")
-        entered = any(st.session_state[name] for name in _DATASHEET)
-        with st.expander(
-            "Own figures", expanded=entered or scenario.accelerator == OWN or scenario.deployment.peak is None
-        ):
-            for name in _DATASHEET:
-                control(name)
-        st.subheader("Workload")
-        for name in ("prompt", "answer", "batch"):
-            control(name)
+            if group == "accelerator":
+                _own_figures(scenario)
         st.subheader("Link")
         control("title")
         st.button("Back to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
+
+
+def _own_figures(scenario: Scenario) -> None:
+    """The datasheet's figures, each to be replaced; open where they are needed or in use."""
+    entered = any(st.session_state[name] for name in _DATASHEET)
+    with st.expander(
+        "Own figures", expanded=entered or scenario.accelerator == OWN or scenario.deployment.peak is None
+    ):
+        for name in _DATASHEET:
+            control(name)

@@ -91,20 +91,24 @@ def order(rows: Sequence[tuple[str, str]]) -> None:
                 key=f"up {letter}",
                 icon=":material/arrow_upward:",
                 disabled=place == 0,
-                on_click=lambda to="".join(moved): state.apply(state.scenario().model_copy(update={"order": to})),
+                on_click=state.change,
+                kwargs={"order": "".join(moved)},
             )
             st.markdown(f"{place + 1}. {label}")
 
 
 def sources(scenario: Scenario) -> None:
-    """Where the facts of the scenario come from, and the day they were checked."""
+    """Where the facts of the scenario come from, and the day they were checked; what the reader entered says so."""
     with st.expander("Sources", icon=":material/menu_book:"):
-        for fact in (scenario.architecture, scenario.hardware):
-            where = "\n".join(f"- {line}" for line in fact.source)
-            notes = " ".join(text for text in (fact.note, getattr(fact, "sparse_trap", "")) if text)
-            st.markdown(
-                f"**{fact.name}** · checked {fact.checked} · confidence {fact.confidence}\n\n{where}\n\n{notes}"
+        for fact, entered in (
+            (scenario.architecture, scenario.entered_shape),
+            (scenario.hardware, scenario.entered_figures),
+        ):
+            checked = f" · checked {fact.checked} · confidence {fact.confidence}"
+            lines = [f"- {line}" for line in fact.source] + [f"- entered by the reader: {', '.join(entered)}"] * bool(
+                entered
             )
-        st.markdown(
-            "**Limit** · every time here is at the full speed of the datasheet. Real programs reach a part of it."
-        )
+            notes = " ".join(text for text in (fact.note, getattr(fact, "sparse_trap", "")) if text)
+            own = fact.maker == ""
+            st.markdown(f"**{fact.name}**{'' if own else checked}\n\n" + "\n".join(lines) + f"\n\n{notes}")
+        st.markdown("**Limit** · every time is at the datasheet’s full speed. Real programs reach a part of it.")

@@ -14,16 +14,16 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from inferdash.charts.gallery import CHARTS
+from inferdash.facts import library
+from inferdash.studies.report import STUDIES
+
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
 
-PAGES: Final = (
-    ("compute_vs_memory", "Compute vs memory", ":material/speed:"),
-    ("kv_cache", "KV cache", ":material/grid_view:"),
-    ("prompt_cache", "Prompt caching", ":material/savings:"),
-    ("batching", "Batching", ":material/view_week:"),
-    ("quantization", "Quantization", ":material/compress:"),
-    ("experts", "Experts", ":material/hub:"),
+_ICONS: Final = ("speed", "grid_view", "savings", "view_week", "compress", "hub")
+PAGES: Final = tuple(
+    (name, study.TITLE, f":material/{icon}:") for (name, study), icon in zip(STUDIES.items(), _ICONS, strict=True)
 )
 """File, name and icon of each page, in the order of the chapter."""
 
@@ -72,18 +72,8 @@ async def _health(_: Request) -> PlainTextResponse:
 
 @asynccontextmanager
 async def warm_up(_: object) -> AsyncIterator[None]:
-    """Imports and builds what the first visitor would otherwise wait for, then leaves it to no later collection."""
-    from inferdash.charts import request, roofline, speculation  # noqa: PLC0415 - imported here to be warm
-    from inferdash.facts import library  # noqa: PLC0415 - as above
-
-    for build in (
-        library.models,
-        library.accelerators,
-        roofline.roofline,
-        request.first_token,
-        request.timeline,
-        speculation.gain,
-    ):
+    """Builds what the first visitor would otherwise wait for, then leaves it to no later collection."""
+    for build in (library.models, library.accelerators, *CHARTS):
         build()
     gc.collect()
     gc.freeze()

@@ -79,18 +79,18 @@ def acted() -> None:
 
 def reset() -> None:
     """Callback that sets every field to the chapter's example."""
-    apply(BASE)
+    change(**dict(BASE))
 
 
-def apply(target: Scenario) -> None:
-    """Sets every field to that of another scenario; for use in callbacks."""
-    for name in FIELDS:
-        st.session_state[name] = _as_widget(name, getattr(target, name))
+def change(**fields: Any) -> None:
+    """Callback that sets some fields."""
+    for name, value in fields.items():
+        st.session_state[name] = _as_widget(name, value)
 
 
 def offer(label: str, **changes: Any) -> None:
     """A button that sets some fields of the scenario."""
-    st.button(label, on_click=lambda: apply(scenario().model_copy(update=changes)))
+    st.button(label, on_click=change, kwargs=changes)
 
 
 def go_on(page: StreamlitPage) -> NoReturn:

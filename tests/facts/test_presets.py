@@ -46,7 +46,7 @@ def test_models_have_their_published_sizes(name: str) -> None:
     stored, active, first_token, further_token = PUBLISHED[name]
     chip = library.accelerators()["h100-sxm"]
     bf16 = PRECISIONS["bf16"]
-    machine = deploy(library.models()[name], chip, gpus=1, weights=bf16, cache_bytes_per_number=2)
+    machine = deploy(library.models()[name], chip, gpus=1, weights=bf16, cache=bf16)
     assert machine.stored_bytes == 2 * stored
     assert machine.parameters.active_total == active
     assert request_cache_bytes(machine.architecture, tokens=1, bytes_per_number=2) == first_token

@@ -14,6 +14,7 @@ from inferdash.physics import speculation as physics
 from inferdash.quantities import digits, percent, shown
 from inferdash.scenario import Scenario
 from inferdash.studies import compute_vs_memory, request, speculation
+from inferdash.studies.numbers import lines
 
 ORACLE = json.loads(Path(__file__).with_name("chapter.json").read_text(encoding="utf-8"))
 CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in ORACLE["cases"]}
@@ -47,9 +48,9 @@ def test_the_default_scenario_is_the_reference() -> None:
     model, gpu, base = ORACLE["reference_model"], ORACLE["reference_gpu"], Scenario()
     (blocks,) = base.architecture.blocks
     assert isinstance(blocks.attention, GroupedAttention)
+    assert blocks.count == model["blocks"]
     assert isinstance(blocks.feed_forward, GatedFeedForward)
     machine = base.deployment
-    assert base.architecture.layers == model["blocks"]
     assert base.architecture.hidden == model["vector"]
     assert (blocks.attention.heads, blocks.attention.kv_heads) == (model["query_heads"], model["kv_heads"])
     assert blocks.attention.head_dim == model["head_dim"]
@@ -83,7 +84,7 @@ def test_operations_per_position() -> None:
 
 def test_arithmetic_per_position() -> None:
     step = step_of("compute_s", "Decode")
-    assert 1e3 * again(step, flops=1.5e10) == expected("10.1-arithmetic-per-position")
+    assert 1e3 * again(step, matrix_flops=1.5e10, attention_flops=0) == expected("10.1-arithmetic-per-position")
     short = compute_vs_memory.study(Scenario(prompt=1)).decode
     assert str(shown(short.compute_s or 0, "s")) == "15.2 µs"  # printed as 0.015 ms
 
@@ -130,23 +131,20 @@ def test_time_to_first_token_parts() -> None:
     scenario = Scenario(queue=0.2, network=0.05, reasoning=100)
     result = compute_vs_memory.study(scenario)
     first = result.time_to_first_token
-    parts = {
-        "queue wait": first.queue_s,
-        "prefill": first.prefill_s,
-        "network": first.network_s,
-        "hidden reasoning decode": first.reasoning_s,
-    }
-    assert list(parts) == expected("10.1-ttft")
-    assert all(parts.values())
-    assert first.total_s == pytest.approx(sum(part or 0 for part in parts.values()), rel=1e-12)
+    labels = [line.labels[-1].removesuffix(" (limit)") for line in lines(first)][:-1]
+    assert labels == ["wait for a GPU", "prefill", "network", "hidden reasoning"]
+    assert len(labels) == len(expected("10.1-ttft"))
+    parts = [line.value for line in lines(first)][:-1]
+    assert all(parts)
+    assert first.total_s == pytest.approx(sum(parts), rel=1e-12)
     rows = request.rows(first, result.answer_s, prefill=result.prefill.bound, decode=result.decode.bound)
-    assert rows[3]["end_s"] == pytest.approx(first.total_s, rel=1e-12)
+    assert rows["waiting"][-1]["end_s"] == pytest.approx(first.total_s, rel=1e-12)
 
 
 def test_speculative_example() -> None:
     tokens = expected("10.1-speculative")
     assert physics.kept([".", "end"], [".", "end"]) == tokens
-    assert f"writes {tokens} tokens: . and end." in speculation.example_sentence("both")
+    assert f"writes {tokens} tokens: “.” and “end”." in speculation.example_sentence("both")
 
 
 @pytest.mark.parametrize(("proposal", "written"), [("both", 2), ("first", 2), ("none", 1)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inferdash.facts import library
-from inferdash.facts.precision import CACHE_BYTES, PRECISIONS
+from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.layers.attention import GroupedAttention, LatentAttention
 from inferdash.physics import memory
 from inferdash.physics.deployment import Deployment, deploy
@@ -25,7 +25,7 @@ def machines(draw: st.DrawFn) -> Deployment:
         draw(st.sampled_from(CHIPS)),
         gpus=draw(st.integers(1, 64)),
         weights=PRECISIONS[draw(st.sampled_from(sorted(PRECISIONS)))],
-        cache_bytes_per_number=draw(st.sampled_from(sorted(CACHE_BYTES.values()))),
+        cache=CACHE_PRECISIONS[draw(st.sampled_from(sorted(CACHE_PRECISIONS)))],
     )
 
 
@@ -43,8 +43,8 @@ def seconds(one: Pass) -> float:
 def test_a_pass_is_never_shorter_than_its_bytes_or_its_operations(machine: Deployment, batch: int, past: int) -> None:
     one = decode(machine, requests=batch, past=past)
     assert seconds(one) >= one.bytes_read / (machine.gpus * machine.accelerator.bandwidth) * (1 - 1e-12)
-    assert machine.peak is not None
-    assert seconds(one) >= one.flops / (machine.gpus * machine.peak) * (1 - 1e-12)
+    peaks = [machine.peak, machine.attention_peak]
+    assert seconds(one) >= one.flops / (machine.gpus * max(peak for peak in peaks if peak)) * (1 - 1e-12)
     assert one.bytes_read >= machine.loaded_bytes(positions=batch)
 
 
@@ -66,7 +66,7 @@ def test_twice_the_accelerators_take_half_the_time(machine: Deployment, batch: i
         machine.accelerator,
         gpus=2 * machine.gpus,
         weights=machine.weights,
-        cache_bytes_per_number=machine.cache_bytes_per_number,
+        cache=machine.cache,
     )
     one, half = (decode(m, requests=batch, past=past) for m in (machine, double))
     assert seconds(half) == pytest.approx(seconds(one) / 2, rel=1e-12)
@@ -125,8 +125,8 @@ def test_tokens_of_a_check(draft_tokens: int, acceptance: float) -> None:
     if acceptance < 0.999:
         closed = (1 - acceptance ** (draft_tokens + 1)) / (1 - acceptance)
         assert math.isclose(float(tokens), closed, rel_tol=1e-9)
-    gain = speedup(tokens_per_pass=tokens, decode_pass_s=1.0, round_s=1.0)
-    assert gain == tokens
+    # A round is never shorter than a plain pass, so the gain is at most the tokens.
+    assert speedup(tokens_per_pass=tokens, decode_pass_s=2.0, round_s=3.0) == pytest.approx(tokens * 2 / 3)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))

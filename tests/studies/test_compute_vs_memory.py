@@ -15,7 +15,7 @@ from inferdash.facts import library
 from inferdash.scenario import BASE, OWN, Scenario
 from inferdash.studies import compute_vs_memory, request, roofline, speculation
 from inferdash.studies.numbers import lines
-from inferdash.studies.report import markdown, report
+from inferdash.studies.report import STUDIES, markdown, report
 
 
 def anything() -> st.SearchStrategy[Scenario]:
@@ -32,7 +32,7 @@ def anything() -> st.SearchStrategy[Scenario]:
         reasoning=st.sampled_from([0, 1, 5000]),
         queue=st.sampled_from([0.0, 0.2, 86_400.0]),
         draft=st.sampled_from(["share", "llama-3.2-1b"]),
-        draft_tokens=st.sampled_from([1, 4, 32]),
+        draft_tokens=st.sampled_from([1, 4, 16]),
         acceptance=st.sampled_from([0.0, 0.5, 1.0]),
         output_layer=st.sampled_from(["every", "last"]),
     )
@@ -93,7 +93,7 @@ def test_parts_add_up_and_the_report_agrees_with_itself(scenario: Scenario) -> N
         parts = [first.queue_s, first.prefill_s or 0, first.network_s, first.reasoning_s or 0]
         assert first.total_s == pytest.approx(sum(parts), rel=1e-12)
         rows = request.rows(first, result.answer_s, prefill=result.prefill.bound, decode=result.decode.bound)
-        assert all(a["end_s"] == b["start_s"] for a, b in pairwise(rows))
+        assert all(a["end_s"] == b["start_s"] for a, b in pairwise(rows["stages"]))
     if gain.pass_s is not None:
         assert gain.speedup == pytest.approx(gain.tokens_per_pass * (result.decode.pass_s or 0) / gain.pass_s, rel=1e-9)
     assert (result.fewest_gpus <= scenario.gpus) == (result.largest_batch >= scenario.batch)
@@ -106,8 +106,13 @@ def test_parts_add_up_and_the_report_agrees_with_itself(scenario: Scenario) -> N
         ({"batch": 64}, "With 64 requests in a batch, writing a token takes 7.13 times as long as reading one"),
         ({"prompt": 1}, "Writing a token takes about as long as reading one: both are limited by memory."),
         ({"prompt": 1, "batch": 2}, "reading a token takes 2.00 times as long as writing one"),
-        ({"model": "llama-3.1-405b"}, "But 1 GPU cannot hold the model: it needs at least 11."),
-        ({"batch": 500}, "But 1 GPU can hold 476 requests of this length only; the batch needs at least 2."),
+        ({"model": "llama-3.1-405b"}, "But 1 GPU cannot hold the model: its parameters need at least 11."),
+        ({"batch": 500}, "But 1 GPU can hold only 476 requests of 1,024 tokens; the batch needs at least 2 GPUs."),
+        (
+            {"prompt": 500_000},
+            "cannot hold the cache of a request of 500,000 tokens beside the model; it needs at least 2.",
+        ),
+        ({"accelerator": "m4-max", "batch": 64}, "With 64 requests in a batch, writing a token takes at least 675 µs"),
         ({"accelerator": "m4-max"}, "Writing a token takes at least 27.7 ms, the time of loading"),
     ],
 )
@@ -119,9 +124,12 @@ def test_the_sentence(changes: dict[str, Any], says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"prompt": 8000}, "made for 8,192 tokens; prompt and answer are 8,256."),
-        ({"weights": "fp8", "accelerator": "a100-80gb-sxm"}, "has no fp8 arithmetic: it multiplies at bf16"),
+        ({"prompt": 8000}, "made for 8,192 tokens; prompt, reasoning and answer are 8,256."),
+        ({"weights": "fp8", "accelerator": "a100-80gb-sxm"}, "multiplies fp8 at bf16: only its loading is faster."),
         ({"accelerator": "m4-max"}, "No matrix peak is published for Apple M4 Max"),
+        ({"answer": 7000, "batch": 400}, "At the end of the answers only 60 fit, of 400 requests."),
+        ({"output_layer": "last"}, "counted at the last position of the prompt only"),
+        ({"draft": "qwen3-0.6b"}, "Qwen3 0.6B knows other tokens than Llama 3 8B"),
         ({"gpus": 8}, "time on the link between them is not counted"),
     ],
 )
@@ -176,4 +184,7 @@ def test_markdown_carries_every_number_with_its_unit_and_no_markup_from_a_title(
     assert "293 times" in text
     assert "](http" not in text
     assert "<img" not in text.replace("\\<img", "")
-    assert text.count("\n| ") == 2 + sum(1 for _ in lines(compute_vs_memory.study(scenario)))
+    for study in STUDIES.values():
+        assert f"## {study.TITLE}" in text
+        for line in lines(study.study(scenario)):
+            assert line.unit == "rows" or f"| {': '.join(line.labels)} | {line.shown} |" in text

@@ -1,0 +1,26 @@
+"""Every chart, for those who build or check them all."""
+
+from functools import partial
+from typing import Final
+
+from inferdash.charts import batching, experts, kv_cache, prompt_cache, quantization, request, roofline, speculation
+
+CHARTS: Final = (
+    roofline.roofline,
+    request.first_token,
+    request.timeline,
+    speculation.gain,
+    kv_cache.grid,
+    kv_cache.loading,
+    kv_cache.memory,
+    prompt_cache.lifetime,
+    batching.curve,
+    batching.loading,
+    partial(batching.stays, "static"),
+    partial(batching.stays, "continuous"),
+    quantization.error,
+    quantization.sizes,
+    experts.distinct,
+    experts.cost,
+)
+"""Builders of specifications, in the order of the pages."""
