@@ -121,7 +121,7 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
     if ratio is None:
         load = quantities.shown(result.decode.load_s / batch, "s")
         said = (
-            f"{together}writing a token takes at least {load}, the time of loading; the arithmetic is not known, because "
+            f"{together}writing a token takes at least {load}, the time of loading; the arithmetic is not known, as "
             f"no peak is published for {scenario.hardware.name}."
         )
         return said[0].upper() + said[1:] + _ways_out(scenario, result)

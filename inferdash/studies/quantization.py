@@ -194,7 +194,9 @@ def error_sentence(scenario: Scenario, result: Quantization) -> str:
     """What the bits and the group do to weights of a normal distribution."""
     error = quantities.percent(quantization.normal_error(bits=scenario.bits, group=scenario.group))
     bits = quantities.digits(result.bits_per_weight, 4)
-    return f"{scenario.bits} bits in groups of {scenario.group:,} take {bits} bits a weight with the scale, and on weights of a normal distribution the error is {error} of their size."
+    groups = f"{scenario.bits} bits in groups of {scenario.group:,}"
+    drawn = f"on weights of a normal distribution the error is {error} of their size"
+    return f"{groups} take {bits} bits a weight with the scale, and {drawn}."
 
 
 def error_marks(scenario: Scenario, result: Quantization) -> dict[str, list[dict[str, Any]]]:
