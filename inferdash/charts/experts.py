@@ -33,16 +33,17 @@ def distinct() -> dict[str, Any]:
 
 @cache
 def cost() -> dict[str, Any]:
-    """Rows "lines" (a model each) and "starts" (their first points, labelled)."""
+    """Rows "lines" (a model each), "starts" and "ends" (the points that carry their names)."""
     x = alt.X("batch:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(_BATCH))
     y = alt.Y(
         "token_s:Q", scale=alt.Scale(type="log", padding=24), axis=theme.log_time_axis("time of a written token, limit")
     )
-    lines, starts = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("lines", "starts"))
+    lines, starts, ends = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("lines", "starts", "ends"))
     return theme.finished(
         alt.layer(
             lines.mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING, detail="model:N"),
             starts.mark_text(**theme.text(13, align="left", dx=8, dy=-10)).encode(text="label:N"),
+            ends.mark_text(**theme.text(13, align="right", dy=16)).encode(text="label:N"),
         ),
         height=320,
     )

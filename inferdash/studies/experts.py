@@ -17,7 +17,7 @@ from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies.numbers import Row, Table, number
 
 NAME: Final = "experts"
-TITLE: Final = "Mixture of experts"
+TITLE: Final = "Experts"
 EXAMPLE: Final = "deepseek-v3"
 """The model that the page offers where the chosen one has no experts."""
 _CURVE_POINTS: Final = 60
@@ -200,7 +200,13 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         for label, limit, one in models
         for batch, seconds in zip(batches, _token_s(one, batches, scenario.prompt).tolist(), strict=True)
     ]
-    return {"lines": lines, "starts": [line for line in lines if line["batch"] == 1]}
+    last = int(batches[-1])
+    middle = int(batches[len(batches) // 2])
+    return {
+        "lines": lines,
+        "starts": [line for line in lines if (line["batch"], line["meaning"]) in {(1, "waiting"), (middle, "memory")}],
+        "ends": [line for line in lines if line["batch"] == last and line["meaning"] == "compute"],
+    }
 
 
 def cost_sentence(scenario: Scenario, result: ExpertNumbers) -> str:

@@ -28,7 +28,9 @@ def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
             number, small, exact = "not known", "", "an input is not known"
         else:
             text = quantities.shown(value, unit)
-            number, small, exact = text.number, text.unit, f"{value:,.15g} {unit}"
+            # "671 billion" under “Parameters” says it all.
+            small = "" if unit == "parameters" else text.unit
+            number, exact = text.number, f"{value:,.15g} {unit}"
         cells.append(
             f'<div><dt>{escape(label)}</dt><dd title="{escape(exact)}">{escape(number)}'
             f" <small>{escape(small)}</small></dd></div>"
