@@ -93,8 +93,8 @@ def study(scenario: Scenario) -> PromptCache:
 
 
 def tokens_of(text: str) -> list[str]:
-    """A text split at spaces and signs, a space going with the word after it; near what a tokenizer does."""
-    return re.findall(r"[ ]?[^\W\d_]+|[ ]?\d+|[ ]?[^\w\s]|[ ]|_", text)
+    """A text split at spaces and signs, a space going with the word or sign after it."""
+    return re.findall(r"[ ]?[^\W\d_]+|\d+|[ ]?[^\w\s]|[ ]|_", text)
 
 
 def _read_share(scenario: Scenario, interval: Any) -> Any:
