@@ -25,10 +25,11 @@ from inferdash.formula import recording
 from inferdash.physics import roofline
 from inferdash.physics.passes import decode
 from inferdash.scenario import BASE
+from inferdash.studies.report import STUDIES
 
 ROOT: Final = Path(__file__).parent.parent
 PRESSES: Final = 80
-PAGES: Final = ("compute-vs-memory",)
+PAGES: Final = tuple(name.replace("_", "-") for name in STUDIES)
 
 
 def main() -> None:

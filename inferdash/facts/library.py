@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from inferdash import shipped
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
+from inferdash.facts.example import Example
 
 Fact = TypeVar("Fact", bound=BaseModel)
 
@@ -44,3 +45,9 @@ def models() -> dict[str, Architecture]:
 def accelerators() -> dict[str, Accelerator]:
     """Id -> accelerator."""
     return _read_all("accelerators", Accelerator)
+
+
+@cache
+def scenarios() -> dict[str, Example]:
+    """Id -> a scenario worth a look, in their order."""
+    return _read_all("scenarios", Example)

@@ -6,11 +6,12 @@ from types import ModuleType
 from typing import Any, Final
 
 from inferdash.scenario import Scenario
-from inferdash.studies import batching, compute_vs_memory, experts, kv_cache, prompt_cache, quantization
+from inferdash.studies import batching, compute_vs_memory, experts, kv_cache, overview, prompt_cache, quantization
 from inferdash.studies.numbers import lines
 
 STUDIES: Final[Mapping[str, ModuleType]] = {
-    study.NAME: study for study in (compute_vs_memory, kv_cache, prompt_cache, batching, quantization, experts)
+    study.NAME: study
+    for study in (overview, compute_vs_memory, kv_cache, prompt_cache, batching, quantization, experts)
 }
 """Name in the report, and of the page's file -> its study, in the order of the chapter."""
 

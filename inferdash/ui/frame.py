@@ -6,9 +6,9 @@ from typing import Final
 import streamlit as st
 
 from inferdash import links, shipped
+from inferdash.studies.report import STUDIES
 from inferdash.ui import controls, share, state
 from inferdash.ui.assist import assist
-from inferdash.ui.server import PAGES
 
 ICON: Final = Path(__file__).with_name("icon.svg")
 STYLE: Final = Path(__file__).with_name("frame.css")
@@ -20,8 +20,8 @@ def _home() -> None:
 
 st.set_page_config(page_title="inferdash", page_icon=str(ICON), layout="wide", initial_sidebar_state="auto")
 _pages = [
-    st.Page(shipped("pages") / f"{name}.py", title=title, icon=icon, url_path=name.replace("_", "-"))
-    for name, title, icon in PAGES
+    st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
+    for name, study in STUDIES.items()
 ]
 _current = st.navigation([st.Page(_home, title="inferdash", default=True), *_pages], position="hidden")
 if _current not in _pages:

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from inferdash import quantities
+from inferdash import links, quantities, shipped
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Table
 from inferdash.ui import state
@@ -97,6 +97,16 @@ def order(rows: Sequence[tuple[str, str]]) -> None:
                 kwargs={"order": "".join(moved)},
             )
             st.markdown(f"{place + 1}. {label}")
+
+
+def cards(rows: Sequence[tuple[str, str, Scenario, str]]) -> None:
+    """Links to pages as cards, two or three side by side: page, name, the scenario that it opens, a sentence."""
+    grid = st.grid("auto", min_column_width=330)
+    for page, name, scenario, sentence in rows:
+        with grid.container(border=True, height="stretch"):
+            target = str(shipped("pages") / f"{page}.py")
+            st.page_link(target, label=f"**{name}**", query_params=links.parameters(scenario))
+            st.markdown(sentence)
 
 
 def sources(scenario: Scenario) -> None:

@@ -16,16 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from inferdash.charts.gallery import CHARTS
 from inferdash.facts import library
-from inferdash.studies.report import STUDIES
 
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
-
-_ICONS: Final = ("speed", "grid_view", "savings", "view_week", "compress", "hub")
-PAGES: Final = tuple(
-    (name, study.TITLE, f":material/{icon}:") for (name, study), icon in zip(STUDIES.items(), _ICONS, strict=True)
-)
-"""File, name and icon of each page, in the order of the chapter."""
 
 _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 _NOT_FRAMED: Final = "frame-ancestors 'self'"

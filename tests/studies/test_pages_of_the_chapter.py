@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inferdash import links
 from inferdash.facts import library
+from inferdash.facts.example import Example
 from inferdash.facts.precision import PRECISIONS
 from inferdash.layers.feed_forward import distinct_experts
 from inferdash.physics import batching as batching_physics
@@ -216,6 +218,7 @@ def test_q3_the_format_of_parameters_is_not_that_of_the_cache() -> None:
 def test_the_large_report_works() -> None:
     scenario = Scenario(model="deepseek-v3", weights="fp8", accelerator="h200-sxm", gpus=8, batch=256)
     assert set(report(scenario)) == {
+        "overview",
         "compute_vs_memory",
         "kv_cache",
         "prompt_cache",
@@ -238,3 +241,12 @@ def test_parts_in_a_format_add_up(name: str, weights: str) -> None:
     all_positions = machine.loaded_bytes(positions=1e9)
     embedding = float(machine.parameters.input_embedding_apart) * PRECISIONS[weights].table_bits / 8
     assert all_positions + embedding == pytest.approx(float(machine.stored_bytes), rel=1e-12)
+
+
+@pytest.mark.parametrize("example", library.scenarios().values(), ids=lambda example: example.name)
+def test_examples_are_whole_links(example: Example) -> None:
+    decoded = links.decode(example.link)
+    assert decoded.problems == ()
+    assert f"?{links.encode(decoded.scenario)}" == example.link
+    assert example.page in report(decoded.scenario)
+    assert example.why.endswith(".")

@@ -1,0 +1,70 @@
+"""The scenario at a glance: speed, capacity and cost, before the pages that say why."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from inferdash import quantities
+from inferdash.scenario import Scenario
+from inferdash.studies import batching, compute_vs_memory, experts, kv_cache, prompt_cache, quantization
+from inferdash.studies.numbers import number
+
+NAME: Final = "overview"
+TITLE: Final = "Overview"
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Every headline number of the page."""
+
+    output_tok_per_s: float | None = number("tokens/s", "output speed of one request (limit)")
+    time_to_first_token_s: float | None = number("s", "time to first token (limit)")
+    largest_batch: int = number("requests", "largest batch after the prompt")
+    usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
+    compared_batch: int = number("requests", "batch of that price")
+    fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
+
+
+def study(scenario: Scenario) -> Overview:
+    """The numbers of the page for a scenario."""
+    passes, batch = compute_vs_memory.study(scenario), batching.study(scenario)
+    return Overview(
+        output_tok_per_s=passes.decode.output_tok_per_s,
+        time_to_first_token_s=passes.time_to_first_token.total_s,
+        largest_batch=passes.largest_batch,
+        usd_per_mtok_written=batch.usd_per_mtok_written,
+        compared_batch=batch.compared_batch,
+        fewest_gpus=passes.fewest_gpus,
+    )
+
+
+def sentence(scenario: Scenario, result: Overview) -> str:
+    """The scenario in words."""
+    chips = f"{scenario.hardware.name}" if scenario.gpus == 1 else f"{scenario.gpus:,} {scenario.hardware.name}"
+    subject = f"{scenario.architecture.name} on {chips}"
+    if result.fewest_gpus > scenario.gpus:
+        return f"{subject} does not fit: this batch needs at least {quantities.count(result.fewest_gpus, 'GPU')}."
+    if result.output_tok_per_s is None or result.usd_per_mtok_written is None:
+        return f"{subject} holds up to {quantities.count(result.largest_batch, 'request')}; its peak is not published."
+    speed = quantities.shown(result.output_tok_per_s, "tokens/s").number
+    dollars = quantities.shown(result.usd_per_mtok_written, "$")
+    return (
+        f"{subject} writes at most {speed} tokens a second for a request, holds up to "
+        f"{quantities.count(result.largest_batch, 'request')}, and writes a million tokens for {dollars} at best at a "
+        f"batch of {result.compared_batch:,}."
+    )
+
+
+def teasers(scenario: Scenario) -> list[tuple[str, str, str]]:
+    """Name, title and sentence of each page."""
+    studies = (compute_vs_memory, kv_cache, prompt_cache, batching, quantization, experts)
+    return [(study.NAME, study.TITLE, study.sentence(scenario, study.study(scenario))) for study in studies]
+
+
+def headline_numbers(result: Overview) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    return [
+        ("One request’s speed (limit)", result.output_tok_per_s, "tokens/s"),
+        ("Time to first token (limit)", result.time_to_first_token_s, "s"),
+        ("Largest batch after the prompt", result.largest_batch, "requests"),
+        ("A million written tokens (limit)", result.usd_per_mtok_written, "$"),
+    ]
