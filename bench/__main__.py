@@ -30,6 +30,10 @@ from inferdash.studies.report import STUDIES
 ROOT: Final = Path(__file__).parent.parent
 PRESSES: Final = 80
 PAGES: Final = tuple(name.replace("_", "-") for name in STUDIES)
+FIELDS: Final = {"prompt-cache": "Requests"}
+"""Page -> the number field that is pressed, where the batch changes no word on it."""
+QUERIES: Final = {"experts": "model=mixtral-8x7b&v=1"}
+"""Page -> its link, where the baseline shows little."""
 
 
 def main() -> None:
@@ -79,18 +83,20 @@ def arrays() -> Iterator[str]:
 
 def pages() -> Iterator[str]:
     """Each page over an empty one: CPU of the server for a rerun, and the time from a key press to new text."""
-    empty = measured([sys.executable, "-m", "streamlit", "run", str(ROOT / "bench" / "empty.py")], "--server.port", "")
+    bare = [sys.executable, "-m", "streamlit", "run", str(ROOT / "bench" / "empty.py")]
+    empty = measured(bare, "--server.port", "", "Batch")
     for name in PAGES:
-        page = measured([sys.executable, "-m", "inferdash"], "--port", f"{name}?v=1")
+        path, field = f"{name}?{QUERIES.get(name, 'v=1')}", FIELDS.get(name, "Batch")
+        page = measured([sys.executable, "-m", "inferdash"], "--port", path, field)
         for what, a, b in zip(("CPU of a rerun", "key to text, p50", "key to text, p95"), page, empty, strict=True):
             yield f"{name}: {what} over an empty page".ljust(58) + f"{a / b:6.2f} times ({a:.0f} ms over {b:.0f} ms)"
 
 
-def measured(command: list[str], port_option: str, path: str) -> tuple[float, float, float]:
+def measured(command: list[str], port_option: str, path: str, label: str) -> tuple[float, float, float]:
     """Milliseconds of server CPU a rerun, and of a key press to new text at the median and the 95th percentile."""
     with serving(command, port_option) as (address, process), browser() as page:
         page.goto(f"{address}/{path}")
-        field = page.get_by_label("Batch", exact=True)
+        field = page.get_by_label(label, exact=True)
         field.wait_for()
         field.focus()
         press(page)
@@ -102,19 +108,19 @@ def measured(command: list[str], port_option: str, path: str) -> tuple[float, fl
 
 
 def press(page: Page) -> float:
-    """Seconds from a key press until the page's sentence has changed, as the browser sees it."""
+    """Seconds from a key press in the focused field until a word of the page has changed, as the browser sees it."""
     return float(
         page.evaluate(
             """() => new Promise((done) => {
-                const heading = document.querySelector("h1"), old = heading.textContent, start = performance.now();
+                const words = () => document.querySelector("[data-testid=stMain]").textContent;
+                const old = words(), start = performance.now();
                 const watch = new MutationObserver(() => {
-                    if (document.querySelector("h1").textContent === old) return;
+                    if (words() === old) return;
                     watch.disconnect();
                     done((performance.now() - start) / 1000);
                 });
                 watch.observe(document.body, { childList: true, subtree: true, characterData: true });
-                const field = document.querySelector("input[aria-label=Batch]") ?? document.activeElement;
-                field.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
+                document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
             })"""
         )
     )

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_DECIMAL: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+_DECIMAL: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21}
 _BINARY: Final = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 _TIME: Final = {
     "ns": 1e-9,
@@ -26,18 +26,23 @@ _TIME: Final = {
 UNITS: Final[dict[str, dict[str, float]]] = {
     "B": {f"{p}B": f for p, f in (_DECIMAL | _BINARY).items()},
     "B/s": {f"{p}B/s": f for p, f in (_DECIMAL | _BINARY).items()},
-    "FLOP/s": {f"{p}FLOP/s": f for p, f in _DECIMAL.items()},
+    "FLOP/s": {f"{p}{name}": f for name in ("FLOP/s", "FLOPS", "FLOPs/s") for p, f in _DECIMAL.items()},
     "s": _TIME,
 }
 """Base unit -> every unit that is read for it, with its size in base units."""
 
+_ALIASES: Final = ("us", "FLOPS", "FLOPs/s")
+"""Units that are read but never written."""
 _PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q")
 _PREFIXED: Final = {"B", "B/token", "B/s", "FLOP", "FLOP/s"}
 """Units that are shown with the prefix that leaves at most three digits before the point."""
 _LARGE_COUNTS: Final = {1e12: "trillion", 1e9: "billion", 1e6: "million"}
 _COUNTED: Final = {"requests", "GPUs", "tokens", "numbers", "pairs", "parameters", "positions"}
 """Units that lose their plural at 1."""
-_QUANTITY: Final = re.compile(r"([-+]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?)\s*([A-Za-zµ/]{0,12})")
+_QUANTITY: Final = re.compile(
+    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµ/]{0,12})", re.ASCII
+)
+"""A comma separates thousands, in groups of three; the point is decimal."""
 _PLAIN_LIMIT: Final = 1e7
 """Below this a whole count is shown digit by digit."""
 
@@ -76,7 +81,7 @@ def parse(text: str, unit: str) -> float:
             f"has the unit “{written_unit}”, which is not read here; write {alike[0] if alike else example}"
         )
     try:
-        value = float(number.replace(",", "").replace("_", "")) * factor
+        value = float(number.replace(",", "")) * factor
     except ValueError:
         raise ValueError(f"is not a number with a unit, such as {example}") from None
     if not math.isfinite(value):
@@ -87,7 +92,7 @@ def parse(text: str, unit: str) -> float:
 
 def written(value: float, unit: str) -> str:
     """`value` in base units as text that `parse` reads back exactly, short and without spaces ("3.35TB/s")."""
-    sizes = {name: value / factor for name, factor in UNITS[unit].items() if not name.startswith("u")}
+    sizes = {name: value / factor for name, factor in UNITS[unit].items() if not name.endswith(_ALIASES)}
     exact = [name for name, size in sizes.items() if value and parse(f"{size:.15g}{name}", unit) == value]
     # 100ms rather than 0.1s, 3.35TB/s rather than 3350GB/s, 24GiB rather than 25769803776B.
     name = min(exact, key=lambda name: (not 1 <= sizes[name] < 1000, len(f"{sizes[name]:.15g}")), default=unit)  # noqa: PLR2004 - three digits

@@ -5,6 +5,7 @@ below it is the help, its bounds hold for the link and the widget alike.
 """
 
 import math
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -29,6 +30,8 @@ SHARE: Final = "share"
 """Id of a draft model that is a share of the large one."""
 
 _LONGEST_LIST: Final = 1000
+_JOINER: Final = "\N{ZERO WIDTH JOINER}"
+"""Makes one sign of several, such as a family."""
 _LONGEST_ANSWER: Final = 100_000
 
 Group: TypeAlias = Literal["model", "accelerator", "workload", "page"]
@@ -60,9 +63,11 @@ def _names(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _plain_text(value: str) -> str:
-    if not value.isprintable():
+    """One line of text: any white space is a space, and marks that only steer the line's layout are left out."""
+    if any(unicodedata.category(c) in {"Cc", "Cs"} for c in value):
         raise PydanticCustomError("plain", "holds characters that cannot be shown")
-    return value
+    line = "".join(" " if c.isspace() else c for c in value if c.isprintable() or c.isspace() or c == _JOINER)
+    return " ".join(line.split())
 
 
 PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents", "q": "question"}
@@ -365,8 +370,18 @@ class Scenario(Validated):
             chip = library.accelerators()[self.accelerator]
         entered: dict[str, Any] = {"memory": self.memory, "bandwidth": self.bandwidth}
         if self.peak is not None:
-            entered |= dict.fromkeys(("dense_bf16", "dense_fp8", "dense_int8"), self.peak)
+            rates = ("dense_bf16", "dense_fp8", "dense_int8", "dense_fp4")
+            has = [rate for rate in rates if rate == "dense_bf16" or getattr(chip, rate) is not None]
+            entered |= dict.fromkeys(has, self.peak)
         return chip.model_copy(update={key: value for key, value in entered.items() if value is not None})
+
+    @property
+    def subject(self) -> str:
+        """The scenario in a line: what runs on what, for which requests."""
+        return (
+            f"{self.architecture.name} in {PRECISIONS[self.weights].name} on {self.gpus:,} × {self.hardware.name}, "
+            f"prompt {self.prompt:,}, answer {self.answer:,}, batch {self.batch:,}"
+        )
 
     @property
     def entered_shape(self) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from inferdash import quantities
 from inferdash.facts.library import models
 from inferdash.formula import section
 from inferdash.physics import memory, request, roofline
+from inferdash.physics.deployment import deploy
+from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
 from inferdash.studies import speculation
@@ -30,7 +32,7 @@ class PassNumbers:
     compute_s: float | None = number("s", "arithmetic (limit)")
     load_s: float = number("s", "loading (limit)")
     pass_s: float | None = number("s", "pass (limit)")
-    bound: Bound | None = number("word", "limited by")
+    bound: Bound | None = number("bound", "limited by")
     per_token_s: float | None = number("s", "for each token (limit)")
 
 
@@ -125,12 +127,13 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
             f"no peak is published for {scenario.hardware.name}."
         )
         return said[0].upper() + said[1:] + _ways_out(scenario, result)
+    time = "as long" if batch == 1 else "as much GPU time"
     comparison = (
-        f"writing a token takes {quantities.times(ratio)} as long as reading one"
+        f"writing a token takes {quantities.times(ratio)} {time} as reading one"
         if ratio >= _ALIKE
-        else f"reading a token takes {quantities.times(1 / ratio)} as long as writing one"
+        else f"reading a token takes {quantities.times(1 / ratio)} {time} as writing one"
         if ratio <= 1 / _ALIKE
-        else "writing a token takes about as long as reading one"
+        else f"writing a token takes about {time} as reading one"
     )
     limits = (
         f"both are limited by {_LIMITS[result.decode.bound]}"
@@ -233,4 +236,23 @@ def notes(scenario: Scenario) -> list[str]:
         found.append(
             f"{models()[scenario.draft].name} knows other tokens than {model.name}, so it cannot draft for it."
         )
+    if scenario.draft != SHARE and _with_draft(scenario) > scenario.gpus >= int(
+        memory.fewest_gpus(machine, requests=scenario.batch, tokens=scenario.prompt)
+    ):
+        found.append("The memory of the draft model is not counted; beside the large one it does not fit.")
     return found
+
+
+def _with_draft(scenario: Scenario) -> int:
+    """Accelerators that hold the scenario and its draft model, with the draft's own caches."""
+    machine = scenario.deployment
+    small = deploy(
+        models()[scenario.draft], machine.accelerator, gpus=machine.gpus, weights=machine.weights, cache=machine.cache
+    )
+    caches = [
+        scenario.batch
+        * request_cache_bytes(one.architecture, tokens=scenario.prompt, bytes_per_number=one.cache_bytes_per_number)
+        for one in (machine, small)
+    ]
+    held = machine.stored_bytes + small.stored_bytes + sum(caches)
+    return int(memory.gpus_that_hold(stored_bytes=held, requests=0, cache_bytes=0, memory=machine.accelerator.memory))

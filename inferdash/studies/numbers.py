@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.formula import Number
@@ -21,6 +21,10 @@ def number(unit: str, label: str) -> Any:
 def part(label: str) -> Any:
     """A field of a result that holds further numbers."""
     return field(metadata={"label": label})
+
+
+_WORDS: Final = {"compute": "arithmetic"}
+"""What a page calls the bounds, whose names in the report are those of the field."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ def show(value: Any, unit: str) -> str:
         case tuple():
             return ", ".join(f"{one:.4g}" for one in value)
         case str():
-            return value
+            return _WORDS.get(value, value) if unit == "bound" else value
     return str(quantities.shown(value, unit))
 
 

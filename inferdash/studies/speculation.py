@@ -157,6 +157,7 @@ def example_sentence(proposal: str) -> str:
     each = "It is the token" if len(tokens) == 1 else "Each is the token"
     count = quantities.count(len(tokens), "token")
     return (
-        f"One pass over the positions of “9” and “{proposals[0]}” writes {count}: {written}. {each} that the large "
+        "The text so far is “The ride of 3 km cost \\$9”. One pass over the positions of “9” and "
+        f"“{proposals[0]}” writes {count}: {written}. {each} that the large "
         "model itself writes in that place, so with greedy decoding the answer is exactly the one that it writes alone."
     )

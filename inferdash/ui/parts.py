@@ -15,8 +15,8 @@ from inferdash.ui import state
 
 
 def headline(title: str, sentence: str) -> None:
-    """The page's name, small, above its result in words."""
-    st.caption(title)
+    """The page's name and the scenario in a line, small, above the result in words."""
+    st.caption(f"{title}: {state.scenario().subject}")
     st.title(sentence, anchor=False)
 
 
@@ -36,6 +36,7 @@ def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
             f" <small>{escape(small)}</small></dd></div>"
         )
     st.html(f'<dl class="numbers">{"".join(cells)}</dl>')
+    st.caption("Limit: at the datasheet’s full speed. Real programs reach a part of it.")
 
 
 def notes(sentences: Sequence[str]) -> None:
@@ -61,7 +62,7 @@ def download(content: Table, *, name: str) -> None:
     st.download_button(
         "Download as CSV",
         lambda: pd.DataFrame(content.records()).to_csv(index=False),
-        file_name=f"{name}.csv",
+        file_name=f"{name} {state.scenario().subject}.csv".replace(" ", "-").replace(",", ""),
         mime="text/csv",
         icon=":material/download:",
         on_click="ignore",

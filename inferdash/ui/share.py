@@ -47,9 +47,10 @@ def _window() -> None:
         copy_button("Copy page as Markdown", page)
     st.code(link, language=None, wrap_lines=True)
     if address.hostname in _ONLY_HERE:
-        st.markdown("This address opens on this computer only. For others, open the dashboard by the computer’s name.")
-    picture = BytesIO()
-    segno.make(link, error="m").save(picture, kind="png", scale=6, border=4)
-    st.image(picture.getvalue(), width=260, alt="QR code of the link", caption="For the phone across the table")
+        st.markdown("This address opens on this computer only. Open the dashboard by the computer’s name to share it.")
+    else:
+        picture = BytesIO()
+        segno.make(link, error="l").save(picture, kind="png", scale=6, border=4)
+        st.image(picture.getvalue(), width=340, alt="QR code of the link", caption="For the phone across the table")
     with st.expander("The page as Markdown"):
         st.code(page, language="markdown", height=320)

@@ -18,6 +18,8 @@ from inferdash.validated import Quantity
 
 _ADDRESS: Final = "_address"
 """Session state: the query as last read or written, as pairs."""
+_FIRST: Final = "_first"
+"""Session state: the query with which the session began."""
 _SEEN: Final = "_seen"
 """Session state: the widgets' values in the last run."""
 _ACTED: Final = "_acted"
@@ -35,7 +37,9 @@ def sync() -> None:
     first = _ADDRESS not in state
     edited = not first and _widgets() != state[_SEEN]
     acted = bool(state.pop(_ACTED, False))
-    moved = not edited and not acted and address != state.get(_ADDRESS) and _whole(address)
+    moved = not first and not edited and not acted and address != state.get(_ADDRESS) and _gone_to(address)
+    if first:
+        state[_FIRST] = address
     if first or moved:
         decoded = links.decode(address)
         for name in FIELDS:
@@ -102,9 +106,9 @@ def _address() -> Pairs:
     return tuple((name, value) for name in st.query_params for value in st.query_params.get_all(name))
 
 
-def _whole(address: Pairs) -> bool:
-    """Whether an address can be one that the reader went to: an empty one, or one with a version."""
-    return not address or any(name == links.VERSION for name, _ in address)
+def _gone_to(address: Pairs) -> bool:
+    """Whether an address can be one that the reader went to: an empty one, the first, or one with a version."""
+    return not address or address == st.session_state[_FIRST] or any(name == links.VERSION for name, _ in address)
 
 
 def _widgets() -> dict[str, Any]:
