@@ -78,3 +78,10 @@ def test_what_is_public_has_a_docstring(path: Path) -> None:
             if isinstance(one, ast.FunctionDef | ast.ClassDef) and one.name[0] != "_" and not ast.get_docstring(one)
         ]
     assert [name for name in bare if not name.startswith("visit_")] == []
+
+
+def test_the_readme_points_at_what_is_there() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = [part.partition(")")[0] for part in text.split("](")[1:]]
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []

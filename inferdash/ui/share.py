@@ -48,9 +48,8 @@ def _window() -> None:
     st.code(link, language=None, wrap_lines=True)
     if address.hostname in _ONLY_HERE:
         st.markdown("This address opens on this computer only. Open the dashboard by the computer’s name to share it.")
-    else:
-        picture = BytesIO()
-        segno.make(link, error="l").save(picture, kind="png", scale=6, border=4)
-        st.image(picture.getvalue(), width=340, alt="QR code of the link", caption="For the phone across the table")
+    picture = BytesIO()
+    segno.make(link, error="l").save(picture, kind="png", scale=6, border=4)
+    st.image(picture.getvalue(), width=340, alt="QR code of the link", caption="The link, for the camera of a phone")
     with st.expander("The page as Markdown"):
         st.code(page, language="markdown", height=320)

@@ -150,9 +150,9 @@ def shows(page: Page, query: str) -> None:
     expect(page).to_have_url(re.compile(f"{re.escape(f'{PATH}?{query}')}$"))
     settled(page)
     scenario = links.decode(query).scenario
-    weights = mark("weights", Choices).names()[scenario.weights]
+    cache = mark("kv", Choices).names()[scenario.kv]
     expect(page.get_by_role("heading", level=1)).to_have_text(said(query))
-    expect(page.get_by_role("radiogroup", name="Parameters in").get_by_role("radio", name=weights)).to_be_checked()
+    expect(page.get_by_role("radiogroup", name="KV cache in").get_by_role("radio", name=cache)).to_be_checked()
     for name, value in (
         ("model", mark("model", Choices).names()[scenario.model]),
         ("memory", "" if scenario.memory is None else written(scenario.memory, "B")),

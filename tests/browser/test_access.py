@@ -7,6 +7,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from inferdash.studies.report import STUDIES
+
 from .conftest import entered, opened, said, settled, shared, working
 from .test_flows import BROKEN
 
@@ -24,7 +26,8 @@ STOPS: Final = (
     *("Accelerator", "GPUs", "Own figures"),
     *("Prompt tokens", "Answer tokens", "Batch"),
     *("Title", "Back to the chapter’s example"),
-    *("Compute vs memory", "Share", "Download as CSV"),
+    *(study.TITLE for study in STUDIES.values()),
+    *("Share", "Output layer in the prefill", "Download as CSV"),
     *("Wait for a GPU", "Network", "Hidden reasoning tokens"),
     *("Draft model", "Size of the draft", "Proposed tokens", "Acceptance"),
     *("In the example, the draft model proposes", "Working", "Sources"),
@@ -52,6 +55,10 @@ def test_axe_finds_nothing(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 6500})
     opened(page, "v=1")
     found = [*_violations(page, "page")]
+    for name in STUDIES:
+        page.goto(f"/{name.replace('_', '-')}?v=1")
+        settled(page)
+        found += _violations(page, name)
     opened(page, BROKEN)
     working(page)
     found += _violations(page, "broken link with Working open")
@@ -65,7 +72,7 @@ def test_the_pages_are_a_landmark_with_one_current(page: Page) -> None:
     pages = page.get_by_role("navigation", name="Pages", exact=True)
     expect(pages).to_have_count(1)
     expect(page.locator("[aria-current=page]")).to_have_count(1)
-    expect(pages.locator("[aria-current=page]")).to_have_text("speedCompute vs memory")
+    expect(pages.locator("[aria-current=page]")).to_have_text("Compute vs memory")
 
 
 def test_one_live_region_speaks_each_new_sentence(page: Page) -> None:

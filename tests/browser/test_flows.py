@@ -32,15 +32,15 @@ def _choose(page: Page, label: str, option: str) -> None:
 EDITS: Final[tuple[tuple[Callable[[Page], object], str], ...]] = (
     (lambda page: entered(page, "Batch", "4"), "batch=4&v=1"),
     (lambda page: _choose(page, "Model", "Qwen3 32B"), "model=qwen3-32b&batch=4&v=1"),
-    (lambda page: page.get_by_role("radio", name="fp8").first.click(), "model=qwen3-32b&weights=fp8&batch=4&v=1"),
+    (lambda page: page.get_by_role("radio", name="fp8").first.click(), "model=qwen3-32b&kv=fp8&batch=4&v=1"),
     (
         lambda page: page.get_by_role("slider", name="Acceptance").press("ArrowRight"),
-        "model=qwen3-32b&weights=fp8&batch=4&acceptance=0.81&v=1",
+        "model=qwen3-32b&kv=fp8&batch=4&acceptance=0.81&v=1",
     ),
-    (lambda page: entered(page, "Batch", "1"), "model=qwen3-32b&weights=fp8&acceptance=0.81&v=1"),
+    (lambda page: entered(page, "Batch", "1"), "model=qwen3-32b&kv=fp8&acceptance=0.81&v=1"),
     (
         lambda page: entered(page, "Title", "Half the bytes"),
-        "title=Half+the+bytes&model=qwen3-32b&weights=fp8&acceptance=0.81&v=1",
+        "title=Half+the+bytes&model=qwen3-32b&kv=fp8&acceptance=0.81&v=1",
     ),
 )
 """One edit of each kind of widget, and the query after it."""
@@ -177,6 +177,8 @@ def test_a_visit_asks_no_other_machine(browser: Browser, server: Server) -> None
         page.on("websocket", lambda socket: asked.append(socket.url))
         page.goto(server.address)
         settled(page)
+        page.goto(f"{server.address}{PATH}")
+        settled(page)
         working(page)
         page.get_by_text("Sources", exact=True).click()
         shared(page)
@@ -218,7 +220,7 @@ def test_nonsense_in_a_field_is_said_in_one_sentence(page: Page, query: str) -> 
 
 
 def test_shared_link_opens_the_same_page(page: Page) -> None:
-    opened(page, "title=Half+the+bytes&model=qwen3-32b&weights=fp8&v=1")
+    opened(page, "title=Half+the+bytes&model=qwen3-32b&kv=fp8&v=1")
     link = shared(page)
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
