@@ -40,7 +40,7 @@ def roofline() -> dict[str, Any]:
             .mark_text(**theme.text(align="right", dx=-20, dy=2))
             .encode(text="label:N"),
             names.transform_filter("datum.at == 'peak'")
-            .mark_text(**theme.text(align="left", dx=8, dy=-24))
+            .mark_text(**theme.text(align="right", dy=-24))
             .encode(text="label:N"),
             batches.mark_point(size=50, filled=True, color=theme.INK, opacity=1),
             batches.mark_text(**theme.text(13, align="left", dx=9, dy=12)).encode(text="label:N"),

@@ -60,7 +60,7 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
         peak = quantities.shown(roof[-1]["flop_per_s"], "FLOP/s")
         names = [
             at(ridge) | {"at": "ridge", "label": f"ridge at {quantities.shown(ridge, 'FLOP/B')}"},
-            at(ridge) | {"at": "peak", "label": f"peak {peak}"},
+            at(high) | {"at": "peak", "label": f"peak {peak}"},
         ]
     middle = (low * high) ** 0.5
     for point in points:
