@@ -21,7 +21,7 @@ if curve:
 table = page.batch_table(result)
 parts.table(table)
 parts.download(table, name=page.NAME)
-loads = "Parameters are loaded once for all requests, caches once for each."
+loads = page.arithmetic_sentence(scenario, result)
 st.markdown(loads)
 parts.chart(charts.loading(), {"parts": page.load_rows(scenario, result)}, key="loading", alt=loads)
 

@@ -19,6 +19,7 @@ parts.chart(charts.lifetime(), {"cost": page.lifetime_rows(scenario)} | marks, k
 controls("arrivals", "interval", "lifetime", "renewed")
 controls("shared", "question", "read", "write")
 controls("increment", "minimum", "requests", "input_usd")
+st.markdown(page.break_even_sentence(result))
 money = page.money_table(scenario, result)
 parts.table(money)
 parts.download(money, name=page.NAME)

@@ -273,6 +273,22 @@ def stay_sentence(result: Batching) -> str:
     )
 
 
+def arithmetic_sentence(scenario: Scenario, result: Batching) -> str:
+    """From which batch on the arithmetic takes over, if it does."""
+    machine = scenario.deployment
+    batches = np.unique(np.geomspace(1, max(result.max_batch, 1), 400).round())
+    one = decode(machine, requests=batches, past=scenario.prompt)
+    if one.compute_s is None:
+        return "Where the arithmetic takes over is not known without a peak."
+    over = np.flatnonzero(np.asarray(one.compute_s) > np.asarray(one.load_s))
+    loads = "Parameters are loaded once for all requests, caches once for each."
+    if over.size:
+        return (
+            f"{loads} From a batch of about {int(batches[over[0]]):,} on the arithmetic takes longer than the loading."
+        )
+    return f"{loads} At no batch that fits does the arithmetic take longer than the loading."
+
+
 def token_sentence(result: Batching) -> str:
     """Why an output token costs more than an input token."""
     if result.token_time_ratio is None or result.prompt_token_s is None or result.written_token_s is None:

@@ -26,7 +26,9 @@ PATH: Final = "/compute-vs-memory"
 _START_S: Final = 60
 _CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
-expect.set_options(timeout=15_000)
+_PATIENCE_MS: Final = 15_000
+
+expect.set_options(timeout=_PATIENCE_MS)
 
 
 class Server:
@@ -38,7 +40,6 @@ class Server:
             self.host = f"localhost:{free.getsockname()[1]}"
         self.address = f"http://{self.host}"
         self.log = log
-        self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "inferdash", "--port", self.host.partition(":")[2]]
@@ -70,12 +71,13 @@ class Server:
 def serving() -> Iterator[Server]:
     """A server that no one has visited, in whose log there may be no traceback at its end."""
     with tempfile.TemporaryFile() as log:
-        started = Server(log)
+        fresh = Server(log)
         try:
-            yield started
+            fresh.start()
+            yield fresh
         finally:
-            started.kill()
-        assert "Traceback" not in started.logged(), started.logged()
+            fresh.kill()
+        assert "Traceback" not in fresh.logged(), fresh.logged()
 
 
 @pytest.fixture(scope="package")
@@ -95,9 +97,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def context(browser: Browser, server: Server) -> BrowserContext:
     """One browser profile, so that scripts are fetched and compiled once. A session of the dashboard is a tab's."""
-    return browser.new_context(
+    profile = browser.new_context(
         base_url=server.address, reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]
     )
+    profile.set_default_timeout(_PATIENCE_MS)
+    return profile
 
 
 @pytest.fixture
@@ -153,6 +157,7 @@ def shows(page: Page, query: str) -> None:
     cache = mark("kv", Choices).names()[scenario.kv]
     expect(page.get_by_role("heading", level=1)).to_have_text(said(query))
     expect(page.get_by_role("radiogroup", name="KV cache in").get_by_role("radio", name=cache)).to_be_checked()
+    expect(page.get_by_role("slider", name="Acceptance")).to_have_value(str(scenario.acceptance))
     for name, value in (
         ("model", mark("model", Choices).names()[scenario.model]),
         ("memory", "" if scenario.memory is None else written(scenario.memory, "B")),
@@ -171,7 +176,7 @@ def working(page: Page) -> None:
 
 def shared(page: Page) -> str:
     """Opens the Share window and returns the link in it."""
-    page.get_by_role("button", name="Share", exact=False).click()
+    page.get_by_role("button", name="Share").click()
     page.get_by_role("dialog").get_by_role("img", name="QR code of the link").wait_for()
     settled(page)
     return page.get_by_role("dialog").get_by_test_id("stCode").first.inner_text().strip()
