@@ -126,10 +126,8 @@ def sentence(scenario: Scenario, result: PromptCache) -> str:
 def break_even_sentence(result: PromptCache) -> str:
     """From when caching pays, and what it does to the first token."""
     requests = quantities.count(result.break_even_requests, "request")
-    pays = (
-        f"Caching costs no more from {quantities.percent(result.break_even_read_share)} of reads on, or from {requests} "
-        "on where all later ones read."
-    )
+    share = quantities.percent(result.break_even_read_share)
+    pays = f"Caching costs no more from {share} of reads on, or from {requests} on where all later ones read."
     if result.first_token_s is None or result.first_token_cached_s is None:
         return pays
     whole, part = (str(quantities.shown(s, "s")) for s in (result.first_token_s, result.first_token_cached_s))
