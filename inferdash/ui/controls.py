@@ -21,6 +21,7 @@ def control(name: str) -> None:
     """The widget of a field that counts in this scenario, and below it what could not be read of its entry."""
     if not counts(name, state.scenario()):
         return
+    state.place(name)
     field = FIELDS[name]
     label, about = str(field.title), field.description
     choices, unit, default = mark(name, Choices), mark(name, Quantity), getattr(BASE, name)
@@ -110,6 +111,8 @@ def sidebar() -> None:
 
 def _own_figures(scenario: Scenario) -> None:
     """The datasheet's figures, each to be replaced; open where they are needed or in use."""
+    for name in _DATASHEET:
+        state.place(name)
     entered = any(st.session_state[name] for name in _DATASHEET)
     with st.expander(
         "Own figures", expanded=entered or scenario.accelerator == OWN or scenario.deployment.peak is None

@@ -20,6 +20,10 @@ _ADDRESS: Final = "_address"
 """Session state: the query as last read or written, as pairs."""
 _FIRST: Final = "_first"
 """Session state: the query with which the session began."""
+_HELD: Final = "_held"
+"""Session state: the fields' values as their widgets hold them, where no widget has been drawn yet."""
+_PLACED: Final = "_placed"
+"""In it: names of the fields whose widgets have been drawn."""
 _SEEN: Final = "_seen"
 """Session state: the widgets' values in the last run."""
 _ACTED: Final = "_acted"
@@ -42,8 +46,7 @@ def sync() -> None:
         state[_FIRST] = address
     if first or moved:
         decoded = links.decode(address)
-        for name in FIELDS:
-            state[name] = _as_widget(name, getattr(decoded.scenario, name))
+        change(**dict(decoded.scenario))
         state[_LINK_PROBLEMS] = decoded.problems
         state[_ADDRESS] = address
     elif edited:
@@ -88,8 +91,23 @@ def reset() -> None:
 
 def change(**fields: Any) -> None:
     """Callback that sets some fields."""
+    held = st.session_state.setdefault(_HELD, {_PLACED: set()})
     for name, value in fields.items():
-        st.session_state[name] = _as_widget(name, value)
+        held[name] = _as_widget(name, value)
+        if name in held[_PLACED]:
+            st.session_state[name] = held[name]
+
+
+def place(name: str) -> None:
+    """Gives a field's value to its widget, which is about to be drawn.
+
+    Streamlit looks through all keys of a session once for each widget, so a field has a key of its own only once
+    its widget has been drawn.
+    """
+    held = st.session_state[_HELD]
+    if name not in held[_PLACED]:
+        held[_PLACED].add(name)
+        st.session_state[name] = held[name]
 
 
 def offer(label: str, **changes: Any) -> None:
@@ -112,7 +130,8 @@ def _gone_to(address: Pairs) -> bool:
 
 
 def _widgets() -> dict[str, Any]:
-    return {name: st.session_state.get(name) for name in FIELDS}
+    held = st.session_state.setdefault(_HELD, {_PLACED: set()})
+    return {name: st.session_state.get(name) if name in held[_PLACED] else held.get(name) for name in FIELDS}
 
 
 def _entered() -> Mapping[str, Any]:
