@@ -13,6 +13,7 @@ from inferdash.validated import Quantity
 
 _SLIDABLE: Final = 10
 """Up to this a number is played with on a slider; above it, it is typed."""
+_OWN_FIGURES: Final = "_own_figures"
 _FEW: Final = 3
 """Up to so many choices stand side by side; more are a list."""
 
@@ -114,8 +115,7 @@ def _own_figures(scenario: Scenario) -> None:
     for name in _DATASHEET:
         state.place(name)
     entered = any(st.session_state[name] for name in _DATASHEET)
-    with st.expander(
-        "Own figures", expanded=entered or scenario.accelerator == OWN or scenario.deployment.peak is None
-    ):
+    needed = entered or scenario.accelerator == OWN or scenario.deployment.peak is None
+    with st.expander("Own figures", expanded=state.once(_OWN_FIGURES, needed)):
         for name in _DATASHEET:
             control(name)

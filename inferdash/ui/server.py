@@ -10,12 +10,13 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from inferdash.charts.gallery import CHARTS
 from inferdash.facts import library
+from inferdash.studies.report import STUDIES
 
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
@@ -59,6 +60,11 @@ class GzipStatic:
         await (self.compressed if static else self.plain)(scope, receive, send)
 
 
+async def _first_page(request: Request) -> RedirectResponse:
+    """The root leads to the first page with its query, and leaves no step that Back would stop at."""
+    return RedirectResponse(f"{next(iter(STUDIES)).replace('_', '-')}?{request.url.query or 'v=1'}", status_code=307)
+
+
 async def _health(_: Request) -> PlainTextResponse:
     return PlainTextResponse("ok")
 
@@ -73,5 +79,5 @@ async def warm_up(_: object) -> AsyncIterator[None]:
     yield
 
 
-ROUTES: Final = [Route("/healthz", _health)]
+ROUTES: Final = [Route("/", _first_page), Route("/healthz", _health)]
 MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(GzipStatic)]

@@ -84,6 +84,12 @@ def acted() -> None:
     st.session_state[_ACTED] = True
 
 
+def once(key: str, now: bool) -> bool:
+    """Whether something has been so in this session: what was opened for the reader is not closed under the hand."""
+    st.session_state[key] = now or bool(st.session_state.get(key))
+    return bool(st.session_state[key])
+
+
 def reset() -> None:
     """Callback that sets every field to the chapter's example."""
     change(**dict(BASE))

@@ -75,6 +75,7 @@ def serving() -> Iterator[Server]:
         try:
             fresh.start()
             yield fresh
+            assert fresh.process.poll() is None, f"the server ended with {fresh.process.returncode}"
         finally:
             fresh.kill()
         assert "Traceback" not in fresh.logged(), fresh.logged()

@@ -102,6 +102,10 @@ def test_middle_click_and_the_root_carry_the_scenario(page: Page) -> None:
         expect(page).to_have_url(re.compile(rf"/overview\?{re.escape(query)}$"))
     page.get_by_test_id("stMain").get_by_role("link", name="Compute vs memory").first.click()
     shows(page, "batch=4&v=1")
+    page.goto("/")
+    expect(page).to_have_url(re.compile(r"/overview\?v=1$"))
+    page.go_back()
+    shows(page, "batch=4&v=1")
     entered(page, "Batch", "5")
     shows(page, "batch=5&v=1")
     with page.context.expect_page() as tab:
@@ -217,6 +221,9 @@ def test_nonsense_in_a_field_is_said_in_one_sentence(page: Page, query: str) -> 
     entered(page, "Memory", "80GB")
     shows(page, "memory=80GB&v=1")
     expect(sentence).to_have_count(0)
+    entered(page, "Memory", "")
+    shows(page, "v=1")
+    expect(memory).to_be_visible()
 
 
 def test_shared_link_opens_the_same_page(page: Page) -> None:
