@@ -70,6 +70,14 @@ def _plain_text(value: str) -> str:
     return " ".join(line.split())
 
 
+CHANGES: Final = {
+    "release": "with a release",
+    "user": "with the user",
+    "conversation": "with the conversation",
+    "request": "with each request",
+}
+"""Id in links -> how often a part of a prompt changes, the rarest first."""
+HOW_OFTEN: Final = Choices("rhythm of change", lambda: CHANGES)
 PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents", "q": "question"}
 """Letter in links -> part of a prompt."""
 
@@ -238,13 +246,23 @@ class Scenario(Validated):
     )
     """Its start is reused up to the first token that differs."""
     tools_tokens: Annotated[int, Place("page")] = Field(2000, title="Tools", ge=0, le=_TOKENS)
-    """Tokens that describe tools; they change with a release."""
+    """Tokens that describe tools."""
+    tools_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="Tools change")
+    """How often this part is another one."""
     system_tokens: Annotated[int, Place("page")] = Field(500, title="System turn", ge=0, le=_TOKENS)
-    """Tokens of the system turn; it changes with a release."""
+    """Tokens of the system turn."""
+    system_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="System turn changes")
+    """How often this part is another one."""
     user_tokens: Annotated[int, Place("page")] = Field(200, title="Facts about the user", ge=0, le=_TOKENS)
-    """Tokens that are the same for one user only."""
+    """Tokens of what is known about the user."""
+    user_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("user", title="Facts about the user change")
+    """How often this part is another one."""
     documents_tokens: Annotated[int, Place("page")] = Field(8000, title="Documents", ge=0, le=_TOKENS)
-    """Tokens of documents; they change with the conversation."""
+    """Tokens of documents."""
+    documents_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("conversation", title="Documents change")
+    """How often this part is another one."""
+    question_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("request", title="Question changes")
+    """How often this part is another one."""
     order: Annotated[str, AfterValidator(_permutation), Place("page")] = Field("tusdq", title="Order of the parts")
     """The parts from first to last: t tools, s system turn, u user, d documents, q question."""
     input_usd: Annotated[float, Place("page")] = Field(2.0, title="Input price, $ per million", ge=0, le=10_000)

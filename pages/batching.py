@@ -3,6 +3,7 @@
 import streamlit as st
 
 from inferdash.charts import batching as charts
+from inferdash.charts.loading import along_batch
 from inferdash.studies import batching as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -23,7 +24,7 @@ parts.table(table)
 parts.download(table, name=page.NAME)
 loads = page.arithmetic_sentence(scenario, result)
 st.markdown(loads)
-parts.chart(charts.loading(), {"parts": page.load_rows(scenario, result)}, key="loading", alt=loads)
+parts.chart(along_batch(), page.load_rows(scenario, result), key="loading", alt=loads)
 
 st.header("Why a written token costs more", anchor=False)
 st.markdown(page.token_sentence(result))
@@ -35,8 +36,7 @@ said = page.stay_sentence(result)
 st.markdown(said)
 controls("slots", "lengths")
 for way in ("static", "continuous"):
-    rows = [row for row in page.stay_rows(scenario) if row["way"] == way]
-    parts.chart(charts.stays(way), {"stays": rows}, key=way, alt=said)
+    parts.chart(charts.stays(way), page.stay_rows(scenario, result, way), key=way, alt=said)
 
 st.header("Pages of the cache", anchor=False)
 st.markdown(page.page_sentence(scenario, result))

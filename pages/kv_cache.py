@@ -3,6 +3,7 @@
 import streamlit as st
 
 from inferdash.charts import kv_cache as charts
+from inferdash.charts.loading import along_text
 from inferdash.studies import kv_cache as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -24,10 +25,9 @@ parts.table(lengths)
 parts.download(lengths, name=page.NAME)
 
 st.header("A pass along the text", anchor=False)
-rows = page.load_rows(scenario)
 said = page.load_sentence(scenario, result)
 st.markdown(said)
-parts.chart(charts.loading(), {"parts": rows, "names": page.load_names(rows)}, key="loading", alt=said)
+parts.chart(along_text(), page.load_rows(scenario), key="loading", alt=said)
 
 st.header("The memory of the GPUs", anchor=False)
 held = page.memory_sentence(scenario, result)

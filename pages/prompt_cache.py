@@ -14,8 +14,7 @@ sentence = page.sentence(scenario, result)
 
 parts.headline(page.TITLE, sentence)
 parts.numbers(page.headline_numbers(result))
-marks = page.lifetime_marks(scenario, result)
-parts.chart(charts.lifetime(), {"cost": page.lifetime_rows(scenario)} | marks, key="lifetime", alt=sentence)
+parts.chart(charts.lifetime(), page.lifetime_rows(scenario, result), key="lifetime", alt=sentence)
 controls("arrivals", "interval", "lifetime", "renewed")
 controls("shared", "question", "read", "write")
 controls("increment", "minimum", "requests", "input_usd")
@@ -32,8 +31,7 @@ st.caption("Tokens here are words, numbers and signs, near what a tokenizer does
 
 st.header("The order of a prompt", anchor=False)
 st.markdown(page.order_sentence(scenario))
-parts.order([(row["letter"], f"{row['part']}, changes {row['changes']}") for row in page.part_rows(scenario)])
-controls("tools_tokens", "system_tokens", "user_tokens", "documents_tokens")
+parts.order(page.part_rows(scenario))
 parts.table(page.order_table(scenario))
 
 working(page.study, scenario)

@@ -14,11 +14,14 @@ sentence = page.sentence(scenario, result)
 
 parts.headline(page.TITLE, sentence)
 parts.numbers(page.headline_numbers(result))
-parts.chart(charts.sizes(), {"formats": page.size_rows(result)}, key="sizes", alt=sentence)
+parts.chart(charts.sizes(), page.size_rows(result), key="sizes", alt=sentence)
 st.caption(page.FORMAT_NOTE)
 formats = page.format_table(result)
 parts.table(formats)
 parts.download(formats, name=page.NAME)
+
+st.header("Which accelerators hold it", anchor=False)
+parts.table(page.holders_table(scenario))
 
 st.header("A group of weights", anchor=False)
 controls("weight_values", "bits", "group")

@@ -11,11 +11,11 @@ from inferdash.charts import theme
 @cache
 def curve() -> dict[str, Any]:
     """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label)."""
-    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="each request, limit, tokens/s", tickCount=6))
+    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("each request, limit, tokens/s"))
     y = alt.Y(
         "together:Q",
         scale=alt.Scale(zero=True),
-        axis=alt.Axis(title="together, limit, tokens/s", format="~s", tickCount=6),
+        axis=theme.axis("together, limit, tokens/s"),
     )
     parts = {
         name: alt.Chart(alt.NamedData(name)).encode(x, y, order="batch:Q")
@@ -37,42 +37,16 @@ def curve() -> dict[str, Any]:
 
 
 @cache
-def loading() -> dict[str, Any]:
-    """Rows "parts": loading time of parameters and caches, stacked, along the batch."""
-    return theme.finished(
-        alt.layer(
-            alt.Chart(alt.NamedData("parts"))
-            .mark_area(opacity=0.85)
-            .encode(
-                alt.X(
-                    "batch:Q",
-                    scale=alt.Scale(type="log", nice=False),
-                    axis=theme.log_axis("requests in the batch, number"),
-                ),
-                alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("loading of a pass, limit")),
-                color=theme.MEANING,
-                order=alt.Order("meaning:N", sort="descending"),
-                tooltip=[
-                    alt.Tooltip("part:N"),
-                    alt.Tooltip("batch:Q", format=","),
-                    alt.Tooltip("load_s:Q", title="seconds"),
-                ],
-            )
-        ),
-        height=280,
-    )
-
-
-@cache
 def stays(way: str) -> dict[str, Any]:
-    """Rows "stays": requests as bars in their places over passes, of one way."""
+    """Rows "stays": requests as bars in their places over passes, of one way; "end" holds the axis of both ways."""
     return theme.finished(
         alt.layer(
+            alt.Chart(alt.NamedData("end")).mark_rule(opacity=0).encode(alt.X("start:Q")),
             alt.Chart(alt.NamedData("stays"))
             .transform_calculate(meaning="'compute'")
             .mark_rect(stroke="white", strokeWidth=0.6)
             .encode(
-                alt.X("start:Q", axis=alt.Axis(title=f"passes, {way}", tickCount=6)),
+                alt.X("start:Q", axis=theme.axis(f"{way} batching, passes")),
                 alt.X2("end:Q"),
                 alt.Y(
                     "place:Q",
@@ -86,7 +60,7 @@ def stays(way: str) -> dict[str, Any]:
                     alt.Tooltip("place:Q"),
                     alt.Tooltip("tokens:Q", title="tokens written"),
                 ],
-            )
+            ),
         ),
         height=240,
     )

@@ -14,9 +14,7 @@ _BATCH = "requests in the batch, number"
 def distinct() -> dict[str, Any]:
     """Rows "exact" (the mean for even routing), "drawn" (one random pass each) and "own"."""
     x = alt.X("batch:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(_BATCH))
-    y = alt.Y(
-        "experts:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="experts of a layer read, number", tickCount=6)
-    )
+    y = alt.Y("experts:Q", scale=alt.Scale(zero=True), axis=theme.axis("experts of a layer read, number"))
     exact, drawn, own = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("exact", "drawn", "own"))
     return theme.finished(
         alt.layer(

@@ -3,7 +3,17 @@
 from functools import partial
 from typing import Final
 
-from inferdash.charts import batching, experts, kv_cache, prompt_cache, quantization, request, roofline, speculation
+from inferdash.charts import (
+    batching,
+    experts,
+    kv_cache,
+    loading,
+    prompt_cache,
+    quantization,
+    request,
+    roofline,
+    speculation,
+)
 
 CHARTS: Final = (
     roofline.roofline,
@@ -11,11 +21,11 @@ CHARTS: Final = (
     request.timeline,
     speculation.gain,
     kv_cache.grid,
-    kv_cache.loading,
+    loading.along_text,
     kv_cache.memory,
     prompt_cache.lifetime,
     batching.curve,
-    batching.loading,
+    loading.along_batch,
     partial(batching.stays, "static"),
     partial(batching.stays, "continuous"),
     quantization.error,

@@ -10,9 +10,19 @@ from inferdash.charts import theme
 
 @cache
 def grid() -> dict[str, Any]:
-    """Rows "cells": a pass a row, a position a column; filled where it runs, outlined where it is read."""
-    x = alt.X("position:O", axis=alt.Axis(title="position of the text, token", labelAngle=0, ticks=False, grid=False))
-    y = alt.Y("pass:O", axis=alt.Axis(title="pass, number", ticks=False, grid=False))
+    """Rows "cells": a pass a row, a position a column; filled where it runs, pale where it is read."""
+    x = alt.X(
+        "position:O",
+        axis=alt.Axis(
+            title="position of the text, number", labelAngle=0, ticks=False, grid=False, labelOverlap="greedy"
+        ),
+    )
+    y = alt.Y(
+        "made:N",
+        sort=None,
+        axis=alt.Axis(title="pass, and the token it writes", ticks=False, grid=False, labelOverlap="greedy"),
+    )
+    room = alt.ExprRef("width > 520 ? 14 : 0")
     cells = alt.Chart(alt.NamedData("cells")).encode(x, y)
     tooltip = [alt.Tooltip(f"{field}:N") for field in ("pass", "position", "token", "state", "writes")]
     return theme.finished(
@@ -25,36 +35,9 @@ def grid() -> dict[str, Any]:
             .transform_calculate(meaning="'cache'")
             .mark_rect(fillOpacity=0.25, strokeWidth=1, stroke=theme.INK)
             .encode(color=theme.MEANING, tooltip=tooltip),
+            cells.transform_filter("datum.named").mark_text(**theme.text(), size=room).encode(text="token:N"),
         ),
         height=240,
-    )
-
-
-@cache
-def loading() -> dict[str, Any]:
-    """Rows "parts": loading time of parameters and caches, stacked, along the length of the text."""
-    x = alt.X("tokens:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis("tokens of the text, number"))
-    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("loading of a pass, limit"))
-    return theme.finished(
-        alt.layer(
-            alt.Chart(alt.NamedData("parts"))
-            .mark_area(opacity=0.85)
-            .encode(
-                x,
-                y,
-                color=theme.MEANING,
-                order=alt.Order("meaning:N", sort="descending"),
-                tooltip=[
-                    alt.Tooltip("part:N"),
-                    alt.Tooltip("tokens:Q", format=","),
-                    alt.Tooltip("load_s:Q", title="seconds"),
-                ],
-            ),
-            alt.Chart(alt.NamedData("names"))
-            .mark_text(**theme.text(align="left", dx=8, dy=-10))
-            .encode(x, alt.Y("load_s:Q"), text="part:N"),
-        ),
-        height=300,
     )
 
 
@@ -62,7 +45,7 @@ def loading() -> dict[str, Any]:
 def memory() -> dict[str, Any]:
     """Rows "parts" of one bar, and row "room": where the memory ends."""
     parts = alt.Chart(alt.NamedData("parts"))
-    x = alt.X("start_b:Q", axis=alt.Axis(title="memory of all GPUs, bytes", format="~s", tickCount=6))
+    x = alt.X("start_b:Q", axis=theme.bytes_axis("memory of all GPUs"))
     return theme.finished(
         alt.layer(
             parts.mark_bar(height=30, stroke=theme.INK, strokeWidth=1).encode(

@@ -19,7 +19,7 @@ def lifetime() -> dict[str, Any]:
     y = alt.Y(
         "tokens:Q",
         scale=alt.Scale(zero=True),
-        axis=alt.Axis(title="input of a request, tokens’ worth", format="~s", tickCount=6),
+        axis=theme.axis("input of a request, tokens’ worth"),
     )
     own = alt.Chart(alt.NamedData("own")).encode(x, y)
     never = alt.Chart(alt.NamedData("never")).encode(y)

@@ -13,8 +13,8 @@ def error() -> dict[str, Any]:
     """Rows "curves" (a line for each number of bits, along the group size), "ends" and "own"."""
     x = alt.X(
         "bits:Q",
-        scale=alt.Scale(domain=[2, 10.5], nice=False),
-        axis=alt.Axis(title="bits of a weight with its part of the scale, bits"),
+        scale=alt.Scale(domain=[2, 11.5], nice=False),
+        axis=alt.Axis(title="bits of a weight with its part of the scale, bits", values=list(range(2, 12))),
     )
     y = alt.Y(
         "error:Q",
@@ -34,11 +34,10 @@ def error() -> dict[str, Any]:
                     alt.Tooltip("error:Q", format=".3~%"),
                 ],
             ),
-            ends.mark_text(**theme.text(13, align="left", dx=6, dy=-8)).encode(text="of:N"),
+            ends.mark_text(**theme.text(13, align="left", dx=8)).encode(text="of:N"),
             own.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
                 color=theme.MEANING
             ),
-            own.mark_text(**theme.text(align="left", dx=14, dy=14, fontWeight="bold")).encode(text="label:N"),
         ),
         height=320,
     )
@@ -46,14 +45,15 @@ def error() -> dict[str, Any]:
 
 @cache
 def sizes() -> dict[str, Any]:
-    """Rows "formats": the bytes of the model in each."""
+    """Rows "formats": the bytes of the model in each; row "room": where the axis ends at least."""
     bars = alt.Chart(alt.NamedData("formats")).encode(
         alt.X("gb:Q", axis=alt.Axis(title="parameters in memory, GB", tickCount=6)),
         alt.Y("format:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=240)),
     )
     return theme.finished(
         alt.layer(
-            bars.mark_bar(height=16).encode(color=theme.MEANING),
+            alt.Chart(alt.NamedData("room")).mark_rule(opacity=0).encode(alt.X("gb:Q")),
+            bars.mark_bar(height=alt.RelativeBandSize(0.6)).encode(color=theme.MEANING),
             bars.mark_text(**theme.text(13, align="left", dx=6)).encode(text="label:N"),
         ),
         height=420,

@@ -25,14 +25,14 @@ def gain() -> dict[str, Any]:
             lines.mark_line(strokeWidth=2, color=theme.INK, opacity=0.5).encode(detail="acceptance:N"),
             alt.Chart(alt.NamedData("even"))
             .mark_rule(strokeDash=[6, 4], strokeWidth=2, color=theme.INK)
-            .encode(alt.Y("speedup:Q")),
+            .encode(alt.X("draft_tokens:Q"), alt.X2("last:Q"), alt.Y("speedup:Q")),
             alt.Chart(alt.NamedData("even"))
             .mark_text(**theme.text(13, align="left", dx=4, dy=12, x=0))
             .encode(alt.Y("speedup:Q"), text="label:N"),
             alt.Chart(alt.NamedData("path")).encode(x, y).mark_line(strokeWidth=theme.LINE, color=theme.INK),
             ends.mark_text(**theme.text(align="left", dx=8)).encode(text="label:N"),
             own.mark_point(size=320, filled=True, opacity=1, color=theme.INK),
-            own.mark_text(**theme.text(dy=-24, fontWeight="bold")).encode(text="label:N"),
+            own.mark_text(**theme.text(dy=26, fontWeight="bold")).encode(text="label:N"),
         ),
         height=320,
     )

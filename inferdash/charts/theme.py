@@ -4,6 +4,7 @@ A colour has one meaning on every page. The colours themselves stand in .streaml
 set, in the order of `MEANINGS`; a chart names the meaning and the page's theme gives the colour.
 """
 
+from copy import deepcopy
 from typing import Any, Final
 
 import altair as alt
@@ -15,6 +16,7 @@ INK: Final = "currentColor"
 """The colour of the page's text, in light and dark."""
 
 LINE: Final = 4
+_LABEL_ROOM: Final = 44
 LABEL_SIZE: Final = 16
 _FAINT: Final = 0.13
 _TIME_TICKS: Final = [d * 10.0**p for p in range(-9, 0) for d in (1, 2, 5)] + [
@@ -25,6 +27,21 @@ _TICKS: Final = [digit * 10.0**power for power in range(-6, 24) for digit in (1,
 
 MEANING: Final = alt.Color("meaning:N", scale=alt.Scale(domain=list(MEANINGS)), legend=None)
 """Colours a mark by the field "meaning", which holds a meaning."""
+
+
+def axis(title: str, unit: str = "") -> alt.Axis:
+    """An axis from 0 with its quantity and unit as title; large numbers carry k, M, G and so on."""
+    return alt.Axis(
+        title=title,
+        labelExpr=f"datum.value ? format(datum.value, '~s') + '{unit}' : '0'",
+        tickCount=6,
+        labelOverlap="greedy",
+    )
+
+
+def bytes_axis(title: str) -> alt.Axis:
+    """An axis of bytes whose labels carry their unit."""
+    return axis(title, "B")
 
 
 def log_axis(title: str) -> alt.Axis:
@@ -53,6 +70,20 @@ def text(size: int = LABEL_SIZE, **where: Any) -> dict[str, Any]:
     return {"fontSize": size, "color": INK, **where}
 
 
+_PREVIEW_HEIGHT: Final = 220
+_PREVIEW_SIZE: Final = 12
+
+
+def small(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart as a preview: lower, its letters smaller, its marks without words."""
+    sizes = {"labelFontSize": _PREVIEW_SIZE, "titleFontSize": _PREVIEW_SIZE}
+    config = {name: part | sizes for name, part in spec["config"].items() if name.startswith("axis")}
+    marks = [layer for layer in deepcopy(spec["layer"]) if layer["mark"]["type"] != "text"]
+    for mark in marks:
+        mark["encoding"].get("y", {}).get("scale", {}).pop("padding", None)  # it was room for words
+    return {**spec, "height": _PREVIEW_HEIGHT, "layer": marks, "config": spec["config"] | config}
+
+
 def finished(chart: alt.LayerChart | alt.FacetChart, *, height: int) -> dict[str, Any]:
     """The specification of a chart: as wide as the page, always as tall, without its data."""
     label: dict[str, Any] = {
@@ -72,6 +103,8 @@ def finished(chart: alt.LayerChart | alt.FacetChart, *, height: int) -> dict[str
             tickColor=INK,
             tickOpacity=_FAINT,
         )
+        # The name of the vertical axis lies on top, where there is room for it on a phone too.
+        .configure_axisY(titleAngle=0, titleAlign="left", titleAnchor="end", titleX=-_LABEL_ROOM, titleY=-8)
         .configure_view(stroke=None)
     )
     spec: dict[str, Any] = styled.to_dict()

@@ -13,6 +13,7 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario, numbers_in
+from inferdash.studies import loading
 from inferdash.studies.numbers import Row, Table, number, plain, show
 
 NAME: Final = "batching"
@@ -229,26 +230,18 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     }
 
 
-def load_rows(scenario: Scenario, result: Batching) -> list[dict[str, Any]]:
-    """Loading time of a pass along the batch: parameters, and caches on top of them."""
-    machine = scenario.deployment
+def load_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
+    """Loading time of a pass along the batch."""
     batches = _curve(scenario, result)
-    total = np.asarray(decode(machine, requests=batches, past=scenario.prompt).load_s)
-    bare = np.broadcast_to(np.asarray(decode(machine, requests=batches, past=0).load_s), total.shape)
-    return [
-        {"batch": int(batch), "part": part, "meaning": limit, "load_s": seconds}
-        for batch, whole, parameters in zip(batches.tolist(), total.tolist(), bare.tolist(), strict=True)
-        for part, limit, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
-    ]
+    return loading.rows(scenario.deployment, "batch", batches, requests=batches, past=scenario.prompt)
 
 
-def stay_rows(scenario: Scenario) -> list[dict[str, Any]]:
-    """Requests as bars in their places over passes, static and continuous."""
+def stay_rows(scenario: Scenario, result: Batching, way: str) -> dict[str, list[dict[str, Any]]]:
+    """Requests as bars in their places over passes, "static" or "continuous"; "end" is the last pass of both ways."""
+    plan = {"static": batching.static, "continuous": batching.continuous}[way]
     lengths = [int(length) for length in numbers_in(scenario.lengths)]
-    ways = (("static", batching.static), ("continuous", batching.continuous))
-    return [
+    stays = [
         {
-            "way": way,
             "place": stay.place,
             "below": stay.place + 1,
             "start": stay.first_pass,
@@ -256,9 +249,9 @@ def stay_rows(scenario: Scenario) -> list[dict[str, Any]]:
             "request": stay.request + 1,
             "tokens": stay.passes,
         }
-        for way, plan in ways
         for stay in plan(lengths, places=scenario.slots)
     ]
+    return {"stays": stays, "end": [{"start": max(result.static_passes, result.continuous_passes)}]}
 
 
 def stay_sentence(result: Batching) -> str:

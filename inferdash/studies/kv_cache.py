@@ -13,6 +13,7 @@ from inferdash.physics import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
+from inferdash.studies import loading
 from inferdash.studies.numbers import Row, Table, number
 
 NAME: Final = "kv_cache"
@@ -116,7 +117,7 @@ def headline_numbers(result: KVCache) -> list[tuple[str, float | None, str]]:
     return [
         ("Cache of one token", result.bytes_per_token, "B"),
         ("Cache of one request", result.bytes_per_request, "B"),
-        (f"A pass after {result.long_tokens:,} tokens (limit)", result.long_pass_ratio, "times"),
+        (f"Bytes of a pass after {result.long_tokens:,} tokens, of the first one’s", result.long_pass_ratio, "times"),
         ("Cache outweighs parameters from", result.crossover_tokens, "tokens"),
     ]
 
@@ -128,11 +129,13 @@ def grid_rows(scenario: Scenario) -> list[dict[str, Any]]:
     names = CHAPTER_TOKENS if chapter else tuple(str(i + 1) for i in range(prompt + answer))
     return [
         {
+            "made": f"{made + 1} → {names[prompt + made]}",
             "pass": made + 1,
             "position": position + 1,
             "token": names[position],
             "state": "run" if made == 0 or position == prompt + made - 1 else "read",
             "writes": names[prompt + made],
+            "named": chapter,
         }
         for made in range(answer)
         for position in range(prompt + made)
@@ -190,28 +193,11 @@ def _with_kv_heads(architecture: Architecture, kv_heads: int | None) -> Architec
     return architecture.model_copy(update={"blocks": tuple(blocks)})
 
 
-def load_rows(scenario: Scenario) -> list[dict[str, Any]]:
-    """Loading time of a pass of the batch along the length of the text: parameters, and caches on top of them."""
-    machine = scenario.deployment
+def load_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
+    """Loading time of a pass of the batch along the length of the text."""
     longest = max(_LONG, scenario.prompt + scenario.answer)
     lengths = np.unique(np.append(np.geomspace(128, longest, _CURVE_POINTS), [scenario.prompt]).round())
-    total = np.broadcast_to(np.asarray(decode(machine, requests=scenario.batch, past=lengths).load_s), lengths.shape)
-    parameters = float(decode(machine, requests=scenario.batch, past=0).load_s)
-    return [
-        {"tokens": int(length), "part": part, "meaning": limit, "load_s": seconds}
-        for length, whole in zip(lengths, total.tolist(), strict=True)
-        for part, limit, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
-    ]
-
-
-def load_names(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where the names of the two parts stand: near the left end, each on its own."""
-    first = {row["part"]: row for row in rows[:2]}
-    bottom, top = first["parameters"], first["caches"]
-    return [
-        {"tokens": bottom["tokens"], "load_s": bottom["load_s"] / 2, "part": "parameters"},
-        {"tokens": top["tokens"], "load_s": bottom["load_s"], "part": "caches, above"},
-    ]
+    return loading.rows(scenario.deployment, "tokens", lengths, requests=scenario.batch, past=lengths)
 
 
 def memory_rows(result: KVCache) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.scenario import Scenario
-from inferdash.studies import batching, compute_vs_memory, experts, kv_cache, prompt_cache, quantization
+from inferdash.studies import batching, compute_vs_memory
 from inferdash.studies.numbers import number
 
 NAME: Final = "overview"
@@ -52,12 +52,6 @@ def sentence(scenario: Scenario, result: Overview) -> str:
         f"{quantities.count(result.largest_batch, 'request')}, and writes a million tokens for {dollars} at best at a "
         f"batch of {result.compared_batch:,}."
     )
-
-
-def teasers(scenario: Scenario) -> list[tuple[str, str, str]]:
-    """Name, title and sentence of each page."""
-    studies = (compute_vs_memory, kv_cache, prompt_cache, batching, quantization, experts)
-    return [(study.NAME, study.TITLE, study.sentence(scenario, study.study(scenario))) for study in studies]
 
 
 def headline_numbers(result: Overview) -> list[tuple[str, float | None, str]]:

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import takewhile
 from typing import Any, Final
 
 import numpy as np
@@ -11,15 +11,12 @@ from inferdash import quantities
 from inferdash.formula import section
 from inferdash.physics.passes import one_pass, prefill
 from inferdash.pricing import prompt_cache as pricing
-from inferdash.scenario import PARTS, Scenario
+from inferdash.scenario import CHANGES, PARTS, Scenario
 from inferdash.studies.numbers import Row, Table, number, plain
 
 NAME: Final = "prompt_cache"
 TITLE: Final = "Prompt caching"
 _CURVE_POINTS: Final = 100
-_CHANGES: Final = {"t": 0, "s": 0, "u": 2, "d": 3, "q": 4}
-"""How often a part changes: never between releases, with the user, with the conversation, with each request."""
-_CHANGE_NAMES: Final = {0: "with a release", 2: "with the user", 3: "with the conversation", 4: "with each request"}
 
 
 @dataclass(frozen=True)
@@ -167,21 +164,16 @@ def chips_sentence(scenario: Scenario, result: PromptCache) -> str:
     )
 
 
-def part_rows(scenario: Scenario) -> list[dict[str, Any]]:
-    """The parts of a prompt in their order: tokens, how often they change, and whether a later request reuses them."""
-    sizes = _sizes(scenario)
-    rows, reusable = [], True
-    for letter in scenario.order:
-        reusable = reusable and _CHANGES[letter] < _CHANGES["q"]
-        rows.append(
-            {
-                "letter": letter,
-                "part": PARTS[letter],
-                "tokens": sizes[letter],
-                "changes": _CHANGE_NAMES[_CHANGES[letter]],
-            }
-        )
-    return rows
+def part_rows(scenario: Scenario) -> list[tuple[str, tuple[str, ...]]]:
+    """The parts of a prompt in their order: letter, and the fields of the scenario that belong to it."""
+    fields = {
+        "t": ("tools_tokens", "tools_change"),
+        "s": ("system_tokens", "system_change"),
+        "u": ("user_tokens", "user_change"),
+        "d": ("documents_tokens", "documents_change"),
+        "q": ("question_change",),
+    }
+    return [(letter, fields[letter]) for letter in scenario.order]
 
 
 def _sizes(scenario: Scenario) -> dict[str, int]:
@@ -194,42 +186,52 @@ def _sizes(scenario: Scenario) -> dict[str, int]:
     }
 
 
-def reusable_start(scenario: Scenario, order: str, *, other: int) -> int:
-    """Tokens at the start that a request shares with one in which every part that changes at `other` is different."""
-    total = 0
-    for letter in order:
-        if _CHANGES[letter] >= other:
-            break
-        total += _sizes(scenario)[letter]
-    return total
+def _changes(scenario: Scenario) -> dict[str, str]:
+    return {
+        "t": scenario.tools_change,
+        "s": scenario.system_change,
+        "u": scenario.user_change,
+        "d": scenario.documents_change,
+        "q": scenario.question_change,
+    }
+
+
+_SHARED_WITH: Final = {
+    "request": "Within one conversation",
+    "conversation": "Between conversations of one user",
+    "user": "Between users",
+}
+"""What is another one -> with whom a request shares the rest."""
+
+
+def reusable_start(scenario: Scenario, order: str, *, other: str) -> int:
+    """Tokens at the start that a request shares with one in which `other`, and all that changes as often, differs."""
+    rhythm, sizes, changes = list(CHANGES), _sizes(scenario), _changes(scenario)
+    same = takewhile(lambda letter: rhythm.index(changes[letter]) < rhythm.index(other), order)
+    return sum(sizes[letter] for letter in same)
+
+
+def _shared_in_all(scenario: Scenario, order: str) -> int:
+    return sum(reusable_start(scenario, order, other=other) for other in _SHARED_WITH)
 
 
 def order_sentence(scenario: Scenario) -> str:
     """Whether the order is the best, and which is."""
     best = best_order(scenario)
-    names = ", ".join(PARTS[letter] for letter in best)
-    now, most = (
-        sum(reusable_start(scenario, order, other=other) for other in (2, 3, 4)) for order in (scenario.order, best)
-    )
-    if now == most:
+    if _shared_in_all(scenario, scenario.order) == _shared_in_all(scenario, best):
         return "This order shares as much as any: what changes least comes first, what changes most comes last."
+    names = ", ".join(PARTS[letter] for letter in best)
     return f"What changes least should come first: {names} shares more."
 
 
 def order_table(scenario: Scenario) -> Table:
     """The start that requests share, in the order chosen and in the best one."""
-    best = best_order(scenario)
+    orders = (scenario.order, best_order(scenario))
     return Table(
         ("in this order", "in the best order"),
         tuple(
-            Row(
-                label, "tokens", tuple(reusable_start(scenario, order, other=other) for order in (scenario.order, best))
-            )
-            for label, other in (
-                ("Within one conversation", 4),
-                ("Between conversations of one user", 3),
-                ("Between users", 2),
-            )
+            Row(label, "tokens", tuple(reusable_start(scenario, order, other=other) for order in orders))
+            for other, label in _SHARED_WITH.items()
         ),
         head="Shared with",
     )
@@ -237,13 +239,12 @@ def order_table(scenario: Scenario) -> Table:
 
 def best_order(scenario: Scenario) -> str:
     """The order that shares most: what changes least comes first."""
-    orders = ("".join(letters) for letters in permutations(PARTS))
-    return max(orders, key=lambda order: sum(reusable_start(scenario, order, other=other) for other in (2, 3, 4)))
+    rhythm, changes = list(CHANGES), _changes(scenario)
+    return "".join(sorted(PARTS, key=lambda letter: rhythm.index(changes[letter])))
 
 
-def lifetime_rows(scenario: Scenario) -> list[dict[str, Any]]:
-    """Cost of a request over the interval: with this cache, always read, never cached."""
-    result = study(scenario)
+def lifetime_rows(scenario: Scenario, result: PromptCache) -> dict[str, list[dict[str, Any]]]:
+    """Cost of a request over the interval: rows "cost", the line of no cache "never", the reader's interval "own"."""
     low, high = scenario.lifetime / 1000, scenario.lifetime * 100
     edges = [scenario.lifetime * factor for factor in (0.9999, 1.0001)]
     intervals = np.unique(np.concatenate([np.geomspace(low, high, _CURVE_POINTS), edges, [scenario.interval]]))
@@ -253,24 +254,19 @@ def lifetime_rows(scenario: Scenario) -> list[dict[str, Any]]:
     costs = pricing.mean_request_tokens(
         first=result.first_request_tokens, later=result.later_request_tokens, read_share=shares
     )
-    return [
-        {"interval_s": x, "tokens": y, "meaning": "money"}
-        for x, y in zip(intervals.tolist(), np.asarray(costs).tolist(), strict=True)
-    ]
-
-
-def lifetime_marks(scenario: Scenario, result: PromptCache) -> dict[str, list[dict[str, Any]]]:
-    """The line of no cache, and the reader's own interval."""
+    own = {
+        "interval_s": scenario.interval,
+        "tokens": result.mean_request_tokens,
+        "meaning": "money",
+        "label": quantities.shown(result.mean_request_tokens, "tokens").number,
+    }
     return {
-        "never": [{"tokens": result.uncached_request_tokens, "label": "no cache"}],
-        "own": [
-            {
-                "interval_s": scenario.interval,
-                "tokens": result.mean_request_tokens,
-                "meaning": "money",
-                "label": quantities.shown(result.mean_request_tokens, "tokens").number,
-            }
+        "cost": [
+            {"interval_s": x, "tokens": y, "meaning": "money"}
+            for x, y in zip(intervals.tolist(), np.asarray(costs).tolist(), strict=True)
         ],
+        "never": [{"tokens": result.uncached_request_tokens, "label": "no cache"}],
+        "own": [own],
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
+from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
 from inferdash.physics import memory, quantization
@@ -17,6 +18,7 @@ from inferdash.studies.numbers import Row, Table, number, plain
 
 NAME: Final = "quantization"
 TITLE: Final = "Quantization"
+_ROOM: Final = 1.25
 _GROUPS: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 _CURVE_BITS: Final = (2, 3, 4, 5, 6, 8)
 SCALE_BITS: Final = 16
@@ -200,20 +202,20 @@ def error_sentence(scenario: Scenario, result: Quantization) -> str:
 
 
 def error_marks(scenario: Scenario, result: Quantization) -> dict[str, list[dict[str, Any]]]:
-    """The curves, their ends with a label, and the reader's bits and group."""
+    """The curves, their ends with a name, and the reader's bits and group."""
     rows = error_rows()
     error = quantization.normal_error(bits=scenario.bits, group=scenario.group)
     own = {"bits": result.bits_per_weight, "error": error, "meaning": "memory"}
     return {
         "curves": rows,
-        "ends": [row for row in rows if row["group"] == _GROUPS[-1]],
-        "own": [own | {"label": f"{quantities.digits(result.bits_per_weight, 4)} bits, {quantities.percent(error)}"}],
+        "ends": [row for row in rows if row["group"] == _GROUPS[0]],
+        "own": [own],
     }
 
 
-def size_rows(result: Quantization) -> list[dict[str, Any]]:
-    """Bytes of the model in each format."""
-    return [
+def size_rows(result: Quantization) -> dict[str, list[dict[str, Any]]]:
+    """Rows "formats": bytes of the model in each; row "room" leaves room for the label of the longest bar."""
+    formats = [
         {
             "format": line.format,
             "gb": line.bytes / 1e9,
@@ -222,3 +224,19 @@ def size_rows(result: Quantization) -> list[dict[str, Any]]:
         }
         for line in result.formats
     ]
+    return {"formats": formats, "room": [{"gb": _ROOM * max(line.bytes for line in result.formats) / 1e9}]}
+
+
+def holders_table(scenario: Scenario) -> Table:
+    """The fewest of each accelerator that hold the parameters and one request, in some formats."""
+    shown = list(dict.fromkeys(("bf16", "fp8", "int4-g128", scenario.weights)))
+    chips = library.accelerators()
+    rows = []
+    for chip in chips.values():
+        machines = [
+            deploy(scenario.architecture, chip, gpus=1, weights=PRECISIONS[key], cache=scenario.deployment.cache)
+            for key in shown
+        ]
+        fewest = (int(memory.fewest_gpus(machine, requests=1, tokens=scenario.prompt)) for machine in machines)
+        rows.append(Row(chip.name, "GPUs", tuple(fewest)))
+    return Table(tuple(PRECISIONS[key].name for key in shown), tuple(rows), head="Fewest that hold it")

@@ -122,7 +122,7 @@ def gain_rows(scenario: Scenario, result: Speculation) -> dict[str, list[dict[st
         "ends": lines[-len(ACCEPTANCES) :],
         "path": [row[-1] for row in points],
         "own": [own | {"label": quantities.times(result.speedup)}],
-        "even": [{"speedup": 1.0, "label": "as fast as without"}],
+        "even": [{"speedup": 1.0, "draft_tokens": 0.5, "last": MOST_DRAFT_TOKENS, "label": "as fast as without"}],
     }
 
 

@@ -1,6 +1,7 @@
 """What every page is made of: its sentence, its numbers, its charts, its table, its sources."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -12,6 +13,7 @@ from inferdash import links, quantities, shipped
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Table
 from inferdash.ui import state
+from inferdash.ui.controls import control
 
 
 def headline(title: str, sentence: str) -> None:
@@ -36,7 +38,8 @@ def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
             f" <small>{escape(small)}</small></dd></div>"
         )
     st.html(f'<dl class="numbers">{"".join(cells)}</dl>')
-    st.caption("Limit: at the datasheet’s full speed. Real programs reach a part of it.")
+    if any("(limit)" in label for label, _, _ in shown):
+        st.caption("Limit: at the datasheet’s full speed. Real programs reach a part of it.")
 
 
 def notes(sentences: Sequence[str]) -> None:
@@ -83,12 +86,12 @@ def chips(rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
     st.html(lines)
 
 
-def order(rows: Sequence[tuple[str, str]]) -> None:
-    """Parts of a prompt in a row a part, each with a button that moves it up."""
+def order(rows: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Parts of a prompt in a row a part: a button that moves it up, and the fields that belong to it."""
     letters = [letter for letter, _ in rows]
-    for place, (letter, label) in enumerate(rows):
+    for place, (letter, fields) in enumerate(rows):
         moved = [*letters[: max(place - 1, 0)], letter, *[x for x in letters[max(place - 1, 0) :] if x != letter]]
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
             st.button(
                 "Up",
                 key=f"up {letter}",
@@ -97,17 +100,32 @@ def order(rows: Sequence[tuple[str, str]]) -> None:
                 on_click=state.change,
                 kwargs={"order": "".join(moved)},
             )
-            st.markdown(f"{place + 1}. {label}")
+            for field in fields:
+                control(field)
 
 
-def cards(rows: Sequence[tuple[str, str, Scenario, str]]) -> None:
-    """Links to pages as cards, two or three side by side: page, name, the scenario that it opens, a sentence."""
+@dataclass(frozen=True)
+class Card:
+    """A link to a page: its name, the scenario that it opens, a sentence, and perhaps a small chart."""
+
+    page: str
+    name: str
+    scenario: Scenario
+    sentence: str
+    spec: Mapping[str, Any] | None = None
+    rows: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+
+
+def cards(shown: Sequence[Card]) -> None:
+    """Cards, two or three side by side."""
     grid = st.grid("auto", min_column_width=330)
-    for page, name, scenario, sentence in rows:
+    for card in shown:
         with grid.container(border=True, height="stretch"):
-            target = str(shipped("pages") / f"{page}.py")
-            st.page_link(target, label=f"**{name}**", query_params=links.parameters(scenario))
-            st.markdown(sentence)
+            target = str(shipped("pages") / f"{card.page}.py")
+            st.page_link(target, label=f"**{card.name}**", query_params=links.parameters(card.scenario))
+            st.markdown(card.sentence)
+            if card.spec and card.rows:
+                chart(card.spec, card.rows, key=f"card {card.page}", alt=card.sentence)
 
 
 def sources(scenario: Scenario) -> None:

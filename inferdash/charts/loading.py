@@ -1,0 +1,56 @@
+"""Loading time of a pass as stacked areas: the parameters, and the caches on top of them."""
+
+from functools import cache
+from typing import Any, Final
+
+import altair as alt
+
+from inferdash.charts import theme
+
+_PLACES: Final[dict[str, dict[str, Any]]] = {
+    "parameters": {"align": "left", "dx": 8},
+    "caches": {"align": "right", "dx": -8},
+}
+"""How the name of a part lies at its end of the chart."""
+
+
+@cache
+def loading(along: str, title: str) -> dict[str, Any]:
+    """Rows "parts" along the field `along`, and "names": where the name of each part stands."""
+    x = alt.X(f"{along}:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(title))
+    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("loading of a pass, limit"))
+    return theme.finished(
+        alt.layer(
+            alt.Chart(alt.NamedData("parts"))
+            .mark_area(opacity=0.85)
+            .encode(
+                x,
+                y,
+                color=theme.MEANING,
+                order=alt.Order("meaning:N", sort="descending"),
+                tooltip=[
+                    alt.Tooltip("part:N"),
+                    alt.Tooltip(f"{along}:Q", format=","),
+                    alt.Tooltip("load_s:Q", title="seconds"),
+                ],
+            ),
+            *(
+                alt.Chart(alt.NamedData("names"))
+                .transform_filter(f"datum.part == '{part}'")
+                .mark_text(**theme.text(baseline="middle", **where))
+                .encode(x, alt.Y("load_s:Q"), text="part:N")
+                for part, where in _PLACES.items()
+            ),
+        ),
+        height=300,
+    )
+
+
+def along_text() -> dict[str, Any]:
+    """Along the length of the text, the field "tokens"."""
+    return loading("tokens", "tokens of the text, number")
+
+
+def along_batch() -> dict[str, Any]:
+    """Along the batch, the field "batch"."""
+    return loading("batch", "requests in the batch, number")

@@ -1,0 +1,33 @@
+"""Loading time of a pass by part: the parameters, and the caches on top of them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inferdash.formula import Number
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.passes import decode
+
+
+def rows(
+    machine: Deployment, along: str, values: NDArray[np.float64], *, requests: Number, past: Number
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows "parts", two for each of `values` in the field `along`, and "names", one at each end.
+
+    `requests` or `past` is `values`, the other one a number.
+    """
+    total, bare = (
+        np.broadcast_to(np.asarray(decode(machine, requests=requests, past=tokens).load_s), values.shape).tolist()
+        for tokens in (past, 0)
+    )
+    parts = [
+        {along: int(value), "part": part, "meaning": meaning, "load_s": seconds}
+        for value, whole, parameters in zip(values.tolist(), total, bare, strict=True)
+        for part, meaning, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
+    ]
+    names = [
+        {along: int(values[0]), "load_s": bare[0] / 2, "part": "parameters"},
+        {along: int(values[-1]), "load_s": (bare[-1] + total[-1]) / 2, "part": "caches"},
+    ]
+    return {"parts": parts, "names": names}
