@@ -8,7 +8,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts.architecture import Architecture
 from inferdash.formula import section
-from inferdash.layers.attention import GroupedAttention
+from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
@@ -34,7 +34,11 @@ class KVCache:
     positions_with: int = number("positions", "run with a cache, in the small example")
     bytes_per_token: float = number("B/token", "cache of one token in all layers")
     bytes_per_further_token: float = number("B/token", "cache of one more token of a long text")
-    bytes_per_request: float = number("B", "cache of one request after its prompt")
+    bytes_per_request: float = number("B", "cache of one request after its prompt, its state included")
+    state_bytes: float = number("B", "state of one request, whatever its length")
+    reserved_bytes_per_request: float = number(
+        "B", "cache of one request where an engine reserves every layer alike, its state included"
+    )
     long_pass_ratio: float = number("times", "bytes that a pass loads after a long text, of those after none")
     long_tokens: int = number("tokens", "length of that long text")
     crossover_tokens: int | None = number(
@@ -53,7 +57,11 @@ def study(scenario: Scenario) -> KVCache:
         without = kv_cache.positions_without_cache(**small)
         with_cache = kv_cache.positions_with_cache(**small)
     with section("Cache"):
-        token, request = _bytes(machine, 1), _bytes(machine, scenario.prompt)
+        state = float(kv_cache.request_state_bytes(machine.architecture))
+        token, request = _bytes(machine, 1) - state, _bytes(machine, scenario.prompt)
+        reserved = kv_cache.reserved_cache_bytes(
+            machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number
+        ) + kv_cache.request_state_bytes(machine.architecture, reserved=True)
     long_tokens = max(_LONG, scenario.prompt + scenario.answer)
     with section("A long text"):
         short, long = (decode(machine, requests=1, past=past).bytes_read for past in (0, long_tokens))
@@ -65,6 +73,8 @@ def study(scenario: Scenario) -> KVCache:
         bytes_per_token=token,
         bytes_per_further_token=_bytes(machine, long_tokens + 1) - _bytes(machine, long_tokens),
         bytes_per_request=request,
+        state_bytes=state,
+        reserved_bytes_per_request=float(reserved),
         long_pass_ratio=float(ratio),
         long_tokens=long_tokens,
         crossover_tokens=_crossover(machine, float(short)),
