@@ -27,6 +27,13 @@ REFERENCES: Final[dict[str, Reference]] = {
     ),
     "latent-attention": Reference("DeepSeek-AI: DeepSeek-V2 (2024)", "https://arxiv.org/abs/2405.04434"),
     "sliding-window": Reference("Jiang and others: Mistral 7B (2023)", "https://arxiv.org/abs/2310.06825"),
+    "tensor-parallelism": Reference("Shoeybi and others: Megatron-LM (2019)", "https://arxiv.org/abs/1909.08053"),
+    "pipeline-parallelism": Reference(
+        "Narayanan and others: Efficient large-scale language model training on GPU clusters (2021)",
+        "https://arxiv.org/abs/2104.04473",
+    ),
+    "expert-parallelism": Reference("Lepikhin and others: GShard (2020)", "https://arxiv.org/abs/2006.16668"),
+    "engine-memory": Reference("vLLM, memory as it is logged at the start"),
     "sparse-attention": Reference("DeepSeek-AI: DeepSeek-V3.2, sparse attention (2025)"),
     "compressed-attention": Reference("DeepSeek-AI: DeepSeek-V4, compressed sparse attention (2026)"),
     "hyper-connections": Reference("Zhu and others: Hyper-connections (2024)", "https://arxiv.org/abs/2409.19606"),

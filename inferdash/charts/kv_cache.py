@@ -45,13 +45,17 @@ def grid() -> dict[str, Any]:
 def memory() -> dict[str, Any]:
     """Rows "parts" of one bar, and row "room": where the memory ends."""
     parts = alt.Chart(alt.NamedData("parts"))
-    x = alt.X("start_b:Q", axis=theme.bytes_axis("memory of all GPUs"))
+    x = alt.X("start_b:Q", axis=theme.bytes_axis("memory"))
     return theme.finished(
         alt.layer(
-            parts.mark_bar(height=30, stroke=theme.INK, strokeWidth=1).encode(
+            parts.mark_bar(height=alt.RelativeBandSize(0.8), stroke=theme.INK, strokeWidth=1).encode(
                 x,
                 alt.X2("end_b:Q"),
-                alt.Y("label:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=240)),
+                alt.Y(
+                    "label:N",
+                    sort=None,
+                    axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=260, labelOverlap=False),
+                ),
                 color=theme.MEANING,
                 tooltip=[alt.Tooltip("label:N", title="part")],
             ),
@@ -59,5 +63,5 @@ def memory() -> dict[str, Any]:
             .mark_rule(strokeDash=[4, 4], strokeWidth=2, color=theme.INK)
             .encode(alt.X("end_b:Q")),
         ),
-        height=190,
+        height=230,
     )

@@ -1,5 +1,6 @@
 """Attention whose query heads share heads of keys and values: MHA, GQA and MQA, over all or the last tokens."""
 
+from math import ceil
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -178,6 +179,10 @@ class GroupedAttention(Mixer):
             return self._numbers(self.indexer.chosen(tokens)) + self.indexer.cached_numbers(tokens)
         kept = tokens if self.window is None else tokens_in_window(tokens=tokens, window=self.window)
         return self._numbers(kept)
+
+    def share(self, tensor: int) -> float:
+        """The part of its cache on each of `tensor` accelerators: whole heads, so at least one of them."""
+        return ceil(self.kv_heads / tensor) / self.kv_heads
 
     def flops(self, *, positions: Number, past: Number) -> Number:
         """Operations of one layer beyond its matrices, for one request."""

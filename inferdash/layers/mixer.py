@@ -53,6 +53,10 @@ class Mixer(Validated):
         """Numbers of the cache that a pass of the decode reads after `tokens` positions."""
         return self.cached_numbers(tokens)
 
+    def share(self, tensor: int) -> float:  # noqa: ARG002 - kinds that divide say how
+        """The part of its cache and state on each of `tensor` accelerators that share the layer: all, undivided."""
+        return 1.0
+
     @classmethod
     def from_config(cls, config: Config, layer: int) -> "Mixer | None":
         """The kind as a config.json writes it for a layer, counted from 0; None where the layer is another kind.

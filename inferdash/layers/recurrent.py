@@ -1,5 +1,6 @@
 """Linear attention and state-space layers: a state of fixed size in place of a cache that grows."""
 
+from math import ceil
 from typing import ClassVar, Literal, Self
 
 from pydantic import PositiveInt
@@ -45,6 +46,15 @@ class Recurrent(Mixer):
         return 7
 
     @property
+    def divisible(self) -> int:
+        """Parts into which the state can be divided at most: its heads, or its channels."""
+        raise NotImplementedError
+
+    def share(self, tensor: int) -> float:
+        """The part of its state on each of `tensor` accelerators that share the layer."""
+        return ceil(self.divisible / tensor) / self.divisible
+
+    @property
     def state_numbers(self) -> int:
         """Numbers of the state of one layer and request."""
         kept = conv_state(channels=self.channels, kernel=self.kernel) if self.kernel else 0
@@ -68,6 +78,11 @@ class GatedDeltaNet(Recurrent):
     def name(self) -> str:
         """What the field calls it."""
         return "Gated DeltaNet"
+
+    @property
+    def divisible(self) -> int:
+        """Heads."""
+        return self.value_heads
 
     @property
     def channels(self) -> int:
@@ -116,6 +131,11 @@ class KimiDelta(Recurrent):
         return "Kimi delta attention"
 
     @property
+    def divisible(self) -> int:
+        """Heads."""
+        return self.heads
+
+    @property
     def channels(self) -> int:
         """Queries, keys and values."""
         return 3 * self.heads * self.head_dim
@@ -158,6 +178,11 @@ class Lightning(Recurrent):
     def name(self) -> str:
         """What the field calls it."""
         return "lightning attention"
+
+    @property
+    def divisible(self) -> int:
+        """Heads."""
+        return self.heads
 
     @property
     def channels(self) -> int:
@@ -205,6 +230,11 @@ class StateSpace(Recurrent):
     def name(self) -> str:
         """What the field calls it."""
         return "Mamba 2"
+
+    @property
+    def divisible(self) -> int:
+        """Heads."""
+        return self.heads
 
     @property
     def channels(self) -> int:
@@ -270,6 +300,11 @@ class SelectiveStateSpace(Recurrent):
     def name(self) -> str:
         """What the field calls it."""
         return "Mamba"
+
+    @property
+    def divisible(self) -> int:
+        """Channels."""
+        return self.inner
 
     @property
     def channels(self) -> int:

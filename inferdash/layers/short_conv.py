@@ -1,5 +1,6 @@
 """A short convolution with two gates in place of attention, as LFM2 has it."""
 
+from math import ceil
 from typing import ClassVar, Literal, Self
 
 from pydantic import PositiveInt
@@ -35,6 +36,10 @@ class ShortConvolution(Mixer):
     def reserved_state_numbers(self) -> int:
         """Engines keep one position more."""
         return self.state_numbers + self.channels
+
+    def share(self, tensor: int) -> float:
+        """The part of its state on each of `tensor` accelerators: whole channels."""
+        return ceil(self.channels / tensor) / self.channels
 
     def parameters(self, hidden: int) -> Counts:
         """Parameters of one layer: two gates and the input, the convolution, the output."""

@@ -1,4 +1,4 @@
-"""What runs on what: a model in its number formats on accelerators that share each pass evenly."""
+"""What runs on what: a model in its number formats on accelerators, and how they share it."""
 
 from dataclasses import dataclass
 
@@ -6,21 +6,28 @@ from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.precision import Precision
 from inferdash.formula import Number
+from inferdash.physics import parallelism
+from inferdash.physics.parallelism import EVEN, Layout
 from inferdash.physics.parameters import Parameters, bytes_in_format, loaded_in_blocks, parameters
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """A model on accelerators, with no time on the link between them."""
+    """A model on accelerators."""
 
     architecture: Architecture
     parameters: Parameters
     accelerator: Accelerator
     gpus: int
+    layout: Layout
     weights: Precision
     cache: Precision
+    memory: float
+    """Bytes of one accelerator for parameters and caches."""
     stored_bytes: Number
-    """Bytes of all the parameters in memory."""
+    """Bytes of all the parameters in memory, each once."""
+    stored_bytes_of_one: Number
+    """Bytes of the parameters on one accelerator."""
     peak: float | None
     """Dense peak of one accelerator in FLOP/s for these weights; None where its maker publishes none."""
     attention_peak: float | None
@@ -39,6 +46,14 @@ class Deployment:
         blocks, counts = loaded_in_blocks(self.architecture, positions=positions), self.parameters
         return bytes_in_format(self.weights, blocks, tables=counts.output_layer, mixture=counts.mixture)
 
+    def loaded_bytes_of_one(self, *, positions: Number) -> Number:
+        """The same on one accelerator after another of those that a position passes through, with this layout."""
+        blocks, counts = loaded_in_blocks(self.architecture, positions=positions), self.parameters
+        one = parallelism.counts_of_one(blocks, self.layout).times(self.layout.pipeline)
+        return bytes_in_format(
+            self.weights, one, tables=counts.output_layer / self.layout.tensor, mixture=counts.mixture
+        )
+
 
 def deploy(
     architecture: Architecture,
@@ -47,17 +62,42 @@ def deploy(
     gpus: int,
     weights: Precision,
     cache: Precision,
+    layout: Layout = EVEN,
+    memory: float | None = None,
+    stored_bytes: float | None = None,
 ) -> Deployment:
-    """A model on accelerators, with its bytes."""
+    """A model on accelerators, with its bytes.
+
+    Args:
+        architecture: the model.
+        accelerator: each of the accelerators.
+        gpus: how many.
+        weights: the number format of the parameters.
+        cache: the number format of keys and values.
+        layout: how they share the work.
+        memory: bytes of one accelerator for parameters and caches, the datasheet's where None.
+        stored_bytes: bytes of all the parameters as an engine logs them, those of the format where None.
+    """
     counts = parameters(architecture)
+    whole = bytes_in_format(weights, counts.stored, tables=counts.tables, mixture=counts.mixture)
+    if layout.even:
+        of_one = whole / gpus
+    else:
+        one = parallelism.counts_of_one(counts.stored, layout)
+        of_one = bytes_in_format(weights, one, tables=counts.tables / layout.tensor, mixture=counts.mixture)
+    if stored_bytes is not None:
+        whole, of_one = stored_bytes, of_one * (stored_bytes / whole)
     return Deployment(
         architecture=architecture,
         parameters=counts,
         accelerator=accelerator,
         gpus=gpus,
+        layout=layout,
         weights=weights,
         cache=cache,
-        stored_bytes=bytes_in_format(weights, counts.stored, tables=counts.tables, mixture=counts.mixture),
+        memory=accelerator.memory if memory is None else memory,
+        stored_bytes=whole,
+        stored_bytes_of_one=of_one,
         peak=accelerator.rate(weights)[1],
         attention_peak=accelerator.rate(cache)[1],
     )

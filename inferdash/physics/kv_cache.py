@@ -46,6 +46,15 @@ def _over_layers(architecture: Architecture, of: Callable[[Mixer], Number], byte
     )
 
 
+def _state_over_layers(architecture: Architecture, of: Callable[[Mixer], float]) -> Number:
+    """Bytes of the numbers of the states that `of` gives for a layer, over all layers that have one."""
+    return sum(
+        state_bytes(layers=blocks.count, numbers_per_layer=of(blocks.attention))
+        for blocks in architecture.blocks
+        if blocks.attention and blocks.attention.state_numbers
+    )
+
+
 def text_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
     """Bytes of the cache of one request of `tokens` tokens that grow with them, over all layers: what it needs."""
     return _over_layers(architecture, lambda mixer: mixer.cached_numbers(tokens), bytes_per_number)
@@ -58,21 +67,27 @@ def reserved_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_pe
 
 def request_state_bytes(architecture: Architecture, *, reserved: bool = False) -> Number:
     """Bytes of the states of one request, over all layers: what they need, or what engines keep for them."""
-    states = (
-        (blocks.count, blocks.attention.reserved_state_numbers if reserved else blocks.attention.state_numbers)
-        for blocks in architecture.blocks
-        if blocks.attention
+    if reserved:
+        return _state_over_layers(architecture, lambda mixer: mixer.reserved_state_numbers)
+    return _state_over_layers(architecture, lambda mixer: mixer.state_numbers)
+
+
+def request_cache_bytes(
+    architecture: Architecture, *, tokens: Number, bytes_per_number: Number, tensor: int = 1
+) -> Number:
+    """Bytes that one request of `tokens` tokens keeps, its cache and its states, on each of `tensor` accelerators.
+
+    Heads of keys and values are not split below one for each, and a latent is copied to each.
+    """
+    grown = _over_layers(
+        architecture, lambda mixer: mixer.cached_numbers(tokens) * mixer.share(tensor), bytes_per_number
     )
-    return sum(state_bytes(layers=count, numbers_per_layer=numbers) for count, numbers in states if numbers)
+    return grown + _state_over_layers(architecture, lambda mixer: mixer.state_numbers * mixer.share(tensor))
 
 
-def request_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
-    """Bytes that one request of `tokens` tokens keeps: its cache and its states."""
-    grown = text_cache_bytes(architecture, tokens=tokens, bytes_per_number=bytes_per_number)
-    return grown + request_state_bytes(architecture)
-
-
-def read_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
-    """Bytes of the cache and the states of one request that a pass reads after `tokens` tokens."""
-    read = _over_layers(architecture, lambda mixer: mixer.read_numbers(tokens), bytes_per_number)
-    return read + request_state_bytes(architecture)
+def read_cache_bytes(
+    architecture: Architecture, *, tokens: Number, bytes_per_number: Number, tensor: int = 1
+) -> Number:
+    """Bytes of the cache and the states of one request that a pass reads, on each of `tensor` accelerators."""
+    read = _over_layers(architecture, lambda mixer: mixer.read_numbers(tokens) * mixer.share(tensor), bytes_per_number)
+    return read + _state_over_layers(architecture, lambda mixer: mixer.state_numbers * mixer.share(tensor))

@@ -5,13 +5,24 @@ import numpy as np
 from inferdash.formula import Number, formula
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
+from inferdash.physics.parallelism import requests_of_a_group
+
+
+@formula(unit="B", ref="engine-memory")
+def usable_memory(*, visible: Number, share: Number, activations: Number, overhead: Number) -> Number:
+    """Bytes of one accelerator that an engine has for parameters and caches.
+
+    It takes a share of what the driver shows, and keeps room for activations and for what lies outside its own
+    allocator.
+    """
+    return np.maximum(0, visible * share - activations - overhead)
 
 
 @formula(unit="requests", ref="batching")
 def requests_that_fit(*, gpus: Number, memory: Number, stored_bytes: Number, cache_bytes: Number) -> Number:
     """The largest batch: requests whose caches fit beside the parameters, none where the parameters do not fit.
 
-    `memory` is the datasheet's, of one accelerator; what engines keep for themselves is not taken off.
+    `memory` is that of one accelerator for parameters and caches.
     """
     return np.maximum(0, np.floor((gpus * memory - stored_bytes) / cache_bytes))
 
@@ -24,25 +35,52 @@ def gpus_that_hold(*, stored_bytes: Number, requests: Number, cache_bytes: Numbe
 
 def largest_batch(deployment: Deployment, *, tokens: Number) -> Number:
     """Requests of `tokens` tokens each that fit."""
-    return requests_that_fit(
-        gpus=deployment.gpus,
-        memory=deployment.accelerator.memory,
-        stored_bytes=deployment.stored_bytes,
-        cache_bytes=_cache_bytes(deployment, tokens),
+    layout = deployment.layout
+    if layout.even:
+        return requests_that_fit(
+            gpus=deployment.gpus,
+            memory=deployment.memory,
+            stored_bytes=deployment.stored_bytes,
+            cache_bytes=cache_bytes_of_one(deployment, tokens=tokens),
+        )
+    return layout.data * requests_that_fit(
+        gpus=1,
+        memory=deployment.memory,
+        stored_bytes=deployment.stored_bytes_of_one,
+        cache_bytes=cache_bytes_of_one(deployment, tokens=tokens),
     )
 
 
 def fewest_gpus(deployment: Deployment, *, requests: Number, tokens: Number) -> Number:
-    """Accelerators that hold the model and that many requests of `tokens` tokens each."""
+    """Accelerators that hold the model and that many requests of `tokens` tokens each, shared evenly."""
     return gpus_that_hold(
         stored_bytes=deployment.stored_bytes,
         requests=requests,
-        cache_bytes=_cache_bytes(deployment, tokens),
-        memory=deployment.accelerator.memory,
+        cache_bytes=request_cache_bytes(
+            deployment.architecture, tokens=tokens, bytes_per_number=deployment.cache_bytes_per_number
+        ),
+        memory=deployment.memory,
     )
 
 
-def _cache_bytes(deployment: Deployment, tokens: Number) -> Number:
-    return request_cache_bytes(
-        deployment.architecture, tokens=tokens, bytes_per_number=deployment.cache_bytes_per_number
+def cache_bytes_of_one(deployment: Deployment, *, tokens: Number) -> Number:
+    """Bytes of one request on one accelerator that holds a part of it; all of them where the work is shared evenly."""
+    layout = deployment.layout
+    return (
+        request_cache_bytes(
+            deployment.architecture,
+            tokens=tokens,
+            bytes_per_number=deployment.cache_bytes_per_number,
+            tensor=layout.tensor,
+        )
+        / layout.pipeline
     )
+
+
+def free_bytes_of_one(deployment: Deployment, *, requests: Number, tokens: Number) -> Number:
+    """Bytes that are free on one accelerator beside its part of the parameters and the caches; negative: lacking."""
+    caches = cache_bytes_of_one(deployment, tokens=tokens)
+    if deployment.layout.even:
+        return deployment.memory - (deployment.stored_bytes + requests * caches) / deployment.gpus
+    mine = requests_of_a_group(requests=requests, data=deployment.layout.data)
+    return deployment.memory - deployment.stored_bytes_of_one - mine * caches

@@ -7,9 +7,13 @@ tokens: a prefill runs the prompt with nothing before it, a decode runs one posi
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from inferdash.formula import Number, formula
 from inferdash.physics import kv_cache, roofline
 from inferdash.physics.deployment import Deployment
+from inferdash.physics.parallelism import link_s as link_s_of
+from inferdash.physics.parallelism import requests_of_a_group, sent_bytes
 
 Bound = Literal["compute", "memory"]
 
@@ -42,6 +46,12 @@ def pass_bytes_read(*, parameter_bytes: Number, requests: Number, cache_bytes: N
     return parameter_bytes + requests * cache_bytes
 
 
+@formula(unit="s", ref="tensor-parallelism")
+def pass_with_link_s(*, pass_s: Number, link_s: Number) -> Number:
+    """Seconds of a pass whose accelerators wait for each other on the link between them."""
+    return pass_s + link_s
+
+
 @dataclass(frozen=True)
 class Pass:
     """One pass. Its fields are numbers, or arrays where it was asked for with arrays."""
@@ -53,6 +63,8 @@ class Pass:
     compute_s: Number | None
     """None where the peak of the accelerator is not known."""
     load_s: Number
+    link_s: Number | None
+    """On the link between accelerators; None where its bandwidth is not known, and 0 where none is counted."""
     pass_s: Number | None
     """None where its arithmetic is not known; it is then at least `load_s`."""
 
@@ -98,7 +110,13 @@ def one_pass(
             architecture, tokens=past, bytes_per_number=deployment.cache_bytes_per_number
         ),
     )
-    gpus = deployment.gpus
+    layout, chip = deployment.layout, deployment.accelerator
+    sharing: Number = deployment.gpus
+    bytes_loaded = bytes_read
+    link_s: Number | None = 0.0
+    if not layout.even:
+        sharing = layout.tensor * requests / requests_of_a_group(requests=requests, data=layout.data)
+        bytes_loaded, link_s = _of_one(deployment, requests=requests, positions=positions, past=past)
     compute_s = None
     if deployment.peak is not None and deployment.attention_peak is not None:
         compute_s = roofline.compute_s(
@@ -106,9 +124,14 @@ def one_pass(
             peak=deployment.peak,
             attention_flops=requests * attention,
             attention_peak=deployment.attention_peak,
-            gpus=gpus,
+            gpus=sharing,
         )
-    load_s = roofline.load_s(bytes_read=bytes_read, gpus=gpus, bandwidth=deployment.accelerator.bandwidth)
+    load_s = roofline.load_s(
+        bytes_read=bytes_loaded, gpus=deployment.gpus if layout.even else 1, bandwidth=chip.bandwidth
+    )
+    pass_s = None if compute_s is None else roofline.pass_s(compute_s=compute_s, load_s=load_s)
+    if pass_s is not None and link_s is not None and not layout.even:
+        pass_s = pass_with_link_s(pass_s=pass_s, link_s=link_s)
     return Pass(
         flops=flops,
         matrix_flops=matrices,
@@ -116,8 +139,35 @@ def one_pass(
         bytes_read=bytes_read,
         compute_s=compute_s,
         load_s=load_s,
-        pass_s=None if compute_s is None else roofline.pass_s(compute_s=compute_s, load_s=load_s),
+        link_s=link_s,
+        pass_s=pass_s,
     )
+
+
+def _of_one(
+    deployment: Deployment, *, requests: Number, positions: Number, past: Number
+) -> tuple[Number, Number | None]:
+    """Bytes that one accelerator of each group of layers loads, one group after another, and seconds on the link."""
+    layout, chip = deployment.layout, deployment.accelerator
+    mine = requests_of_a_group(requests=requests, data=layout.data)
+    # Experts that are divided over all accelerators work for the requests of every group.
+    seen = requests if layout.expert > layout.tensor else mine
+    bytes_loaded = pass_bytes_read(
+        parameter_bytes=deployment.loaded_bytes_of_one(positions=seen * positions),
+        requests=mine,
+        cache_bytes=kv_cache.read_cache_bytes(
+            deployment.architecture,
+            tokens=past,
+            bytes_per_number=deployment.cache_bytes_per_number,
+            tensor=layout.tensor,
+        ),
+    )
+    sent = sent_bytes(deployment.architecture, layout, positions=mine * positions)
+    if not np.any(sent):
+        return bytes_loaded, 0.0
+    if chip.link_bandwidth is None:
+        return bytes_loaded, None
+    return bytes_loaded, link_s_of(bytes_sent=sent, link_bandwidth=chip.link_bandwidth)
 
 
 def prefill(deployment: Deployment, *, prompt: Number, output_layer_last: bool) -> Pass:

@@ -142,7 +142,7 @@ def _idle(stays: list[batching.Stay], places: int) -> int:
 
 def _room_tokens(scenario: Scenario, machine: Deployment) -> float:
     """Tokens whose cache fits beside the parameters, at the scenario's mean size of a token."""
-    free = scenario.gpus * machine.accelerator.memory - float(machine.stored_bytes)
+    free = scenario.gpus * machine.memory - float(machine.stored_bytes)
     size = float(
         request_cache_bytes(
             machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number

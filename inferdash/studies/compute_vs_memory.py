@@ -255,4 +255,4 @@ def _with_draft(scenario: Scenario) -> int:
         for one in (machine, small)
     ]
     held = machine.stored_bytes + small.stored_bytes + sum(caches)
-    return int(memory.gpus_that_hold(stored_bytes=held, requests=0, cache_bytes=0, memory=machine.accelerator.memory))
+    return int(memory.gpus_that_hold(stored_bytes=held, requests=0, cache_bytes=0, memory=machine.memory))

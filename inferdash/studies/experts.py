@@ -69,9 +69,7 @@ def study(scenario: Scenario) -> ExpertNumbers:
         operations_per_token=float(operations),
         stored_bytes=float(machine.stored_bytes),
         min_gpus=int(
-            memory.gpus_that_hold(
-                stored_bytes=machine.stored_bytes, requests=0, cache_bytes=0, memory=machine.accelerator.memory
-            )
+            memory.gpus_that_hold(stored_bytes=machine.stored_bytes, requests=0, cache_bytes=0, memory=machine.memory)
         ),
         distinct_experts=distinct,
         expected_unused=unused,

@@ -80,7 +80,7 @@ def study(scenario: Scenario) -> KVCache:
         crossover_tokens=_crossover(machine, float(short)),
         parameters_bytes=float(machine.stored_bytes),
         caches_bytes=caches,
-        free_bytes=scenario.gpus * machine.accelerator.memory - float(machine.stored_bytes) - caches,
+        free_bytes=scenario.gpus * machine.memory - float(machine.stored_bytes) - caches,
     )
 
 
@@ -173,7 +173,7 @@ def load_sentence(scenario: Scenario, result: KVCache) -> str:
 
 def room_rows(scenario: Scenario) -> list[dict[str, Any]]:
     """Where the memory of all GPUs ends."""
-    return [{"end_b": scenario.gpus * scenario.hardware.memory}]
+    return [{"end_b": scenario.gpus * scenario.deployment.memory}]
 
 
 def length_table(scenario: Scenario) -> Table:

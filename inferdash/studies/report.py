@@ -6,14 +6,32 @@ from types import ModuleType
 from typing import Any, Final
 
 from inferdash.scenario import Scenario
-from inferdash.studies import batching, compute_vs_memory, experts, kv_cache, overview, prompt_cache, quantization
+from inferdash.studies import (
+    batching,
+    compute_vs_memory,
+    experts,
+    kv_cache,
+    memory,
+    overview,
+    prompt_cache,
+    quantization,
+)
 from inferdash.studies.numbers import lines
 
 STUDIES: Final[Mapping[str, ModuleType]] = {
     study.NAME: study
-    for study in (overview, compute_vs_memory, kv_cache, prompt_cache, batching, quantization, experts)
+    for study in (
+        overview,
+        compute_vs_memory,
+        kv_cache,
+        prompt_cache,
+        batching,
+        quantization,
+        experts,
+        memory,
+    )
 }
-"""Name in the report, and of the page's file -> its study, in the order of the chapter."""
+"""Name in the report, and of the page's file -> its study, in the order of the chapter and beyond it."""
 
 
 def report(scenario: Scenario) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.kv_cache import request_cache_bytes
+from inferdash.physics.kv_cache import request_cache_bytes, reserved_cache_bytes
 from inferdash.physics.parameters import table_parameters
 from inferdash.physics.passes import matrix_flops
 from inferdash.physics.speculation import tokens_per_pass
@@ -229,7 +229,8 @@ def test_k7b_caches_of_32_requests_of_gpt_oss_20b() -> None:
     result = kv_cache.study(Scenario(model="gpt-oss-20b", prompt=8192, batch=32))
     assert result.caches_bytes == 32 * 24_576 * (8192 + 128)
     assert result.caches_bytes / 2**30 == pytest.approx(6.094, abs=5e-4)
-    assert 32 * 8192 * result.bytes_per_token == 12 * 2**30
+    reserved = reserved_cache_bytes(library.models()["gpt-oss-20b"], tokens=8192, bytes_per_number=2)
+    assert 32 * reserved == 32 * 8192 * result.bytes_per_token == 12 * 2**30
     assert result.bytes_per_further_token == 24_576
 
 

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -155,17 +154,13 @@ BATCH_ROWS = np.array([[1.0], [2.0], [3.0], [8.0], [64.0], [1000.0], [1_000_000.
 PAST_COLUMNS = np.array([[0.0, 1.0, 127.0, 128.0, 129.0, 1024.0, 8192.0, 131_072.0, 10_000_000.0]])
 
 
+FORMATS = (("bf16", "bf16"), ("fp8", "fp8"), ("int8", "bf16"), ("mxfp4", "fp8"))
+
+
 def on_every_accelerator(name: str) -> Iterator[Deployment]:
-    """A model preset on each accelerator preset, in formats of the parameters and the cache at each of their rates."""
-    for chip in library.accelerators().values():
-        for weights, cache in (("bf16", "bf16"), ("fp8", "fp8"), ("int8", "bf16"), ("mxfp4", "fp8")):
-            yield deploy(
-                library.models()[name],
-                chip,
-                gpus=3,
-                weights=PRECISIONS[weights],
-                cache=CACHE_PRECISIONS[cache],
-            )
+    """A model preset on each accelerator preset, in formats of the parameters and the cache that take turns."""
+    for chip, (weights, cache) in zip(library.accelerators().values(), cycle(FORMATS), strict=False):
+        yield deploy(library.models()[name], chip, gpus=3, weights=PRECISIONS[weights], cache=CACHE_PRECISIONS[cache])
 
 
 def at_least(values: Any, bound: Any) -> bool:
@@ -188,45 +183,53 @@ def bytes_of_one_position(machine: Deployment) -> float:
     return float(in_matrices + active.small * bits.small_bits + machine.parameters.output_layer * bits.table_bits) / 8
 
 
+def peaks_of(machine: Deployment) -> list[float]:
+    """The peaks of all accelerators of a deployment together, in each format that they have."""
+    return [machine.gpus * peak for rate in RATES if (peak := getattr(machine.accelerator, rate))]
+
+
 @EVERY_MODEL
-def test_every_preset_keeps_the_floors_of_the_datasheet(name: str) -> None:
+def test_on_every_preset_a_decode_keeps_the_floors_and_more_never_takes_less(name: str) -> None:
     """The floors are worked out from the facts, not from the pass: what one position loads and multiplies."""
     for machine in on_every_accelerator(name):
-        chip, counts = machine.accelerator, machine.parameters
-        alone_s = bytes_of_one_position(machine) / (machine.gpus * chip.bandwidth)
+        active, bandwidth = machine.parameters.active_total, machine.gpus * machine.accelerator.bandwidth
         one = decode(machine, requests=BATCH_ROWS, past=PAST_COLUMNS)
-        assert alike(one.load_s, np.asarray(one.bytes_read) / (machine.gpus * chip.bandwidth))
-        assert at_least(one.load_s, alone_s)
-        assert at_least(one.flops, 2 * counts.active_total * BATCH_ROWS)
+        read = np.asarray(one.bytes_read)
+        assert alike(one.load_s, read / bandwidth)
+        assert at_least(read, bytes_of_one_position(machine))
+        assert at_least(one.flops, 2 * active * BATCH_ROWS)
         # The cache of each request is loaded for it alone.
-        grown = np.asarray(one.bytes_read) - np.asarray(one.bytes_read)[:, :1]
+        grown = read - read[:, :1]
         assert np.allclose(grown, BATCH_ROWS * grown[:1], rtol=1e-6, atol=0)
         assert grown[0, -1] > 0
-        peaks = [peak for rate in RATES if (peak := getattr(chip, rate))]
+        peaks = peaks_of(machine)
         assert (one.pass_s is None) == (one.compute_s is None) == (not peaks)
         if peaks:
-            multiplying_s = 2 * counts.active_total * BATCH_ROWS / (machine.gpus * max(peaks))
-            assert at_least(one.pass_s, np.maximum(one.load_s, multiplying_s))
-            reading = prefill(machine, prompt=PAST_COLUMNS + 1, output_layer_last=True)
-            in_blocks = counts.active.total * (PAST_COLUMNS + 1)
-            assert at_least(reading.pass_s, np.maximum(alone_s, 2 * in_blocks / (machine.gpus * max(peaks))))
-
-
-@EVERY_MODEL
-def test_on_every_preset_more_never_takes_less(name: str) -> None:
-    """Neither a larger batch nor a longer text shortens a pass, and a larger batch never gets fewer tokens together."""
-    for machine in on_every_accelerator(name):
-        one = decode(machine, requests=BATCH_ROWS, past=PAST_COLUMNS)
+            assert at_least(one.pass_s, np.maximum(one.load_s, 2 * active * BATCH_ROWS / max(peaks)))
         whole = one.load_s if one.pass_s is None else one.pass_s
         assert never_falls(whole, axis=0)
         assert never_falls(whole, axis=1)
-        assert never_falls(BATCH_ROWS / whole, axis=0)
-        reading = prefill(machine, prompt=PAST_COLUMNS + 1, output_layer_last=False)
+        assert never_falls(BATCH_ROWS / whole, axis=0), "a larger batch gets fewer tokens together"
+
+
+@EVERY_MODEL
+def test_on_every_preset_a_prefill_keeps_the_floors_and_more_never_takes_less(name: str) -> None:
+    for machine in on_every_accelerator(name):
+        prompt = PAST_COLUMNS + 1
+        reading = prefill(machine, prompt=prompt, output_layer_last=False)
+        assert at_least(reading.bytes_read, bytes_of_one_position(machine))
+        assert alike(reading.load_s, reading.bytes_read / (machine.gpus * machine.accelerator.bandwidth))
+        assert at_least(reading.flops, 2 * machine.parameters.active_total * prompt)
+        if peaks := peaks_of(machine):
+            multiplying_s = 2 * machine.parameters.active_total * prompt / max(peaks)
+            assert at_least(reading.pass_s, np.maximum(reading.load_s, multiplying_s))
         assert never_falls(reading.load_s if reading.pass_s is None else reading.pass_s, axis=1)
 
 
 @EVERY_MODEL
 def test_twice_the_bandwidth_and_the_peaks_halve_the_limit_on_every_preset(name: str) -> None:
+    """For decodes, checks of five positions, and the reading of more."""
+    positions = np.array([[1.0, 5.0, 1024.0]])
     for machine in on_every_accelerator(name):
         chip = machine.accelerator
         twice = {rate: 2 * rated for rate in ("bandwidth", *RATES) if (rated := getattr(chip, rate))}
@@ -237,18 +240,15 @@ def test_twice_the_bandwidth_and_the_peaks_halve_the_limit_on_every_preset(name:
             weights=machine.weights,
             cache=machine.cache,
         )
-        for slow, fast in (
-            (decode(machine, requests=BATCH_ROWS, past=8192), decode(other, requests=BATCH_ROWS, past=8192)),
-            (
-                prefill(machine, prompt=1024, output_layer_last=False),
-                prefill(other, prompt=1024, output_layer_last=False),
-            ),
-        ):
-            assert alike(np.asarray(fast.load_s) * 2, slow.load_s)
-            assert (fast.pass_s is None) == (slow.pass_s is None)
-            if slow.pass_s is not None:
-                assert alike(np.asarray(fast.pass_s) * 2, slow.pass_s)
-        assert memory.largest_batch(other, tokens=1024) == memory.largest_batch(machine, tokens=1024)
+        slow, fast = (
+            one_pass(one, requests=BATCH_ROWS, positions=positions, past=8192, output_positions=1)
+            for one in (machine, other)
+        )
+        assert alike(np.asarray(fast.load_s) * 2, slow.load_s)
+        assert (fast.pass_s is None) == (slow.pass_s is None)
+        if slow.pass_s is not None:
+            assert alike(np.asarray(fast.pass_s) * 2, slow.pass_s)
+        assert other.stored_bytes == machine.stored_bytes
 
 
 @EVERY_MODEL
@@ -265,19 +265,22 @@ def test_the_parts_of_the_parameters_add_up(name: str) -> None:
 
 @EVERY_MODEL
 def test_parameters_caches_and_free_memory_are_the_memory(name: str) -> None:
-    for chip, accelerator in library.accelerators().items():
-        for gpus, batch, kv in ((1, 1, "bf16"), (64, 32, "fp8")):
-            scenario = Scenario(model=name, accelerator=chip, gpus=gpus, batch=batch, kv=kv, prompt=5000)
-            result = kv_cache.study(scenario)
-            room = gpus * accelerator.memory
-            assert result.parameters_bytes + result.caches_bytes + result.free_bytes == pytest.approx(room, rel=1e-12)
-            fits = batch <= memory.largest_batch(scenario.deployment, tokens=5000)
-            assert (result.free_bytes >= 0) == fits
-            bars = kv_cache.memory_rows(result)
-            assert bars[0]["start_b"] == 0
-            assert all(left["end_b"] == right["start_b"] for left, right in pairwise(bars))
-            held = result.parameters_bytes + batch * result.bytes_per_request
-            assert bars[-1]["end_b"] == pytest.approx(room if fits else held, rel=1e-12)
+    """On an accelerator of each size."""
+    sizes = {accelerator.memory: chip for chip, accelerator in library.accelerators().items()}
+    for (memory_bytes, chip), (gpus, batch, kv) in zip(
+        sizes.items(), cycle(((1, 1, "bf16"), (64, 32, "fp8"), (8, 1000, "bf16"))), strict=False
+    ):
+        scenario = Scenario(model=name, accelerator=chip, gpus=gpus, batch=batch, kv=kv, prompt=5000)
+        result = kv_cache.study(scenario)
+        room = gpus * memory_bytes
+        assert result.parameters_bytes + result.caches_bytes + result.free_bytes == pytest.approx(room, rel=1e-12)
+        fits = batch <= memory.largest_batch(scenario.deployment, tokens=5000)
+        assert (result.free_bytes >= 0) == fits
+        bars = kv_cache.memory_rows(result)
+        assert bars[0]["start_b"] == 0
+        assert all(left["end_b"] == right["start_b"] for left, right in pairwise(bars))
+        held = result.parameters_bytes + batch * result.bytes_per_request
+        assert bars[-1]["end_b"] == pytest.approx(room if fits else held, rel=1e-12)
 
 
 def prompts() -> st.SearchStrategy[str]:
@@ -382,10 +385,10 @@ def test_at_the_break_even_a_cache_costs_what_none_costs(read: float, write: flo
 
 def test_break_even_requests_at_every_price_that_the_page_offers() -> None:
     """Prices have two digits; in whole hundredths the quotient is exact."""
-    for read in range(100):
-        for write in range(100, 1001):
-            exact = max(1, math.ceil(Fraction(write - read, 100 - read)))
-            assert pricing.break_even_requests(write=write / 100, read=read / 100) == exact, (write, read)
+    read, write = np.meshgrid(np.arange(100), np.arange(100, 1001))
+    exact = np.maximum(1, -(-(write - read) // (100 - read)))
+    found = pricing.break_even_requests(write=write / 100, read=read / 100)
+    assert np.asarray(found).tolist() == exact.tolist()
 
 
 @given(st.sampled_from(MIXTURES), st.integers(1, 1_000_000))

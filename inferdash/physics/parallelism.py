@@ -1,0 +1,102 @@
+"""Several accelerators: how a model and its requests are divided among them, and what that costs on the link."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from inferdash.facts.architecture import Architecture
+from inferdash.formula import Number, formula
+from inferdash.layers.counts import Counts
+from inferdash.layers.feed_forward import Experts
+
+ACTIVATION_BYTES = 2
+"""Bytes of a number of the vectors that travel between accelerators: they are kept at 16 bits."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How accelerators share the work. All at 1 and `even`: each pass is shared evenly, the link not counted."""
+
+    even: bool = True
+    tensor: int = 1
+    """Accelerators that share each matrix."""
+    pipeline: int = 1
+    """Groups of them that share the layers, one after another."""
+    data: int = 1
+    """Groups that each serve requests of their own."""
+    expert: int = 1
+    """Accelerators over which the experts of a layer are divided; 1 where they are shared like the matrices."""
+
+    @property
+    def gpus(self) -> int:
+        """Accelerators in all."""
+        return self.tensor * self.pipeline * self.data
+
+
+EVEN = Layout()
+
+
+@formula(unit="B", ref="tensor-parallelism")
+def all_reduce_bytes(*, tensor: Number, positions: Number, hidden: Number, bytes_per_number: Number) -> Number:
+    """Bytes that one accelerator sends in an all-reduce of the vectors of `positions` positions, as a ring.
+
+    Each sends its part around twice, but for the part that it already has.
+    """
+    return 2 * (tensor - 1) / tensor * positions * hidden * bytes_per_number
+
+
+@formula(unit="B", ref="expert-parallelism")
+def all_to_all_bytes(
+    *, expert: Number, positions: Number, experts_per_token: Number, hidden: Number, bytes_per_number: Number
+) -> Number:
+    """Bytes that one accelerator sends to the experts of its positions and gets back from them, in one layer.
+
+    The part of the experts that it holds itself needs no link.
+    """
+    return 2 * (expert - 1) / expert * positions * experts_per_token * hidden * bytes_per_number
+
+
+@formula(unit="B", ref="pipeline-parallelism")
+def pipeline_bytes(*, pipeline: Number, positions: Number, hidden: Number, bytes_per_number: Number) -> Number:
+    """Bytes that go from group to group of layers, one after another."""
+    return (pipeline - 1) * positions * hidden * bytes_per_number
+
+
+@formula(unit="s", ref="tensor-parallelism")
+def link_s(*, bytes_sent: Number, link_bandwidth: Number) -> Number:
+    """Seconds on the link between accelerators, at its full bandwidth one way."""
+    return bytes_sent / link_bandwidth
+
+
+@formula(unit="requests", ref="batching")
+def requests_of_a_group(*, requests: Number, data: Number) -> Number:
+    """Requests that a group serves at most, where the groups share them evenly: a request lives on one group."""
+    return np.ceil(requests / data)
+
+
+def counts_of_one(counts: Counts, layout: Layout) -> Counts:
+    """Parameters on one accelerator of those in layers: matrices and experts divided, norms and routers copied."""
+    experts = layout.expert if layout.expert > 1 else layout.tensor
+    return Counts(
+        matrices=counts.matrices / (layout.tensor * layout.pipeline),
+        experts=counts.experts / (experts * layout.pipeline),
+        small=counts.small / layout.pipeline,
+    )
+
+
+def sent_bytes(architecture: Architecture, layout: Layout, *, positions: Number) -> Number:
+    """Bytes that one accelerator sends in a pass over `positions` positions of its group."""
+    common = {"positions": positions, "hidden": architecture.hidden, "bytes_per_number": ACTIVATION_BYTES}
+    sent: Number = 0 * positions
+    for blocks in architecture.blocks:
+        if layout.tensor > 1:
+            halves = bool(blocks.attention) + bool(blocks.networks)
+            sent = sent + blocks.count * halves * all_reduce_bytes(tensor=layout.tensor, **common)
+        kind = blocks.feed_forward
+        if layout.expert > 1 and isinstance(kind, Experts):
+            sent = sent + blocks.count * all_to_all_bytes(
+                expert=layout.expert, experts_per_token=kind.experts_per_token, **common
+            )
+    if layout.pipeline > 1:
+        sent = sent + pipeline_bytes(pipeline=layout.pipeline, **common)
+    return sent

@@ -1,0 +1,233 @@
+"""What lies in the memory of each accelerator, how many requests fit, and the ways out where they do not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from inferdash import quantities
+from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.formula import section
+from inferdash.physics import kv_cache, memory
+from inferdash.physics.passes import decode
+from inferdash.scenario import Scenario
+from inferdash.studies.experts import experts_of
+from inferdash.studies.numbers import Row, Table, number, plain
+
+NAME: Final = "memory"
+TITLE: Final = "Memory"
+_LAYOUTS: Final = {
+    "even": "evenly, link not counted",
+    "tensor": "tensor parallel",
+    "expert": "data parallel, experts spread",
+    "pipeline": "pipeline parallel",
+    "data": "data parallel",
+}
+_LONGEST: Final = 10_000_000
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Every headline number of the page."""
+
+    shown_bytes: float = number("B", "memory of one GPU")
+    usable_bytes: float = number("B", "of it for parameters and caches")
+    parameters_bytes: float = number("B", "parameters on one GPU")
+    caches_bytes: float = number("B", "caches of the batch on one GPU")
+    free_bytes: float = number("B", "free on one GPU; negative: lacking")
+    largest_batch: int = number("requests", "that fit after the prompt")
+    largest_batch_at_end: int = number("requests", "that fit at the end of their answers")
+    largest_batch_reserved: int = number("requests", "that fit where an engine reserves every layer alike")
+    fewest_gpus: int = number("GPUs", "that hold the batch, shared evenly")
+    link_s: float | None = number("s", "of a pass of the decode on the link (limit)")
+
+
+def study(scenario: Scenario) -> Memory:
+    """The numbers of the page for a scenario."""
+    tokens, requests = scenario.prompt, scenario.batch
+    with section("One GPU"):
+        machine = scenario.deployment
+        free = memory.free_bytes_of_one(machine, requests=requests, tokens=tokens)
+    with section("Requests"):
+        fit = memory.largest_batch(machine, tokens=tokens)
+    at_end = memory.largest_batch(machine, tokens=tokens + scenario.reasoning + scenario.answer)
+    needed, reserved = (_request_bytes(scenario, reserved=alike) for alike in (False, True))
+    parameters = float(machine.stored_bytes_of_one)
+    return Memory(
+        shown_bytes=_shown(scenario),
+        usable_bytes=machine.memory,
+        parameters_bytes=parameters,
+        caches_bytes=machine.memory - parameters - float(free),
+        free_bytes=float(free),
+        largest_batch=int(fit),
+        largest_batch_at_end=int(at_end),
+        largest_batch_reserved=_alike(int(fit), needed, reserved, scenario),
+        fewest_gpus=int(memory.fewest_gpus(machine, requests=requests, tokens=tokens)),
+        link_s=plain(decode(machine, requests=requests, past=tokens).link_s),
+    )
+
+
+def _shown(scenario: Scenario) -> float:
+    chip = scenario.hardware
+    return (chip.visible_memory or chip.memory) if scenario.memory_of == "engine" else chip.memory
+
+
+def _request_bytes(scenario: Scenario, *, reserved: bool) -> float:
+    machine = scenario.deployment
+    of = kv_cache.reserved_cache_bytes if reserved else kv_cache.text_cache_bytes
+    grown = of(machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number)
+    return float(grown + kv_cache.request_state_bytes(machine.architecture, reserved=reserved))
+
+
+def _alike(fit: int, needed: float, reserved: float, scenario: Scenario) -> int:
+    """Requests that fit where each takes `reserved` bytes, from the room of those that take `needed`."""
+    machine = scenario.deployment
+    layout = machine.layout
+    if layout.even:
+        room = machine.gpus * machine.memory - float(machine.stored_bytes)
+        return max(0, int(room // reserved))
+    share = float(memory.cache_bytes_of_one(machine, tokens=scenario.prompt)) / needed
+    room = machine.memory - float(machine.stored_bytes_of_one)
+    return min(fit, layout.data * max(0, int(room // (reserved * share))))
+
+
+def sentence(scenario: Scenario, result: Memory) -> str:
+    """The result in words."""
+    chips = f"{quantities.count(scenario.gpus, 'GPU')} of {scenario.hardware.name}"
+    batch = quantities.count(scenario.batch, "request")
+    if result.free_bytes >= 0:
+        fit = quantities.count(result.largest_batch, "request")
+        return f"{chips} can hold {fit} of {quantities.count(scenario.prompt, 'token')} beside the parameters."
+    lack = quantities.shown(-result.free_bytes, "B")
+    return f"{chips} cannot hold the parameters and {batch}: each GPU lacks {lack}."
+
+
+def headline_numbers(result: Memory) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    return [
+        ("Parameters on one GPU", result.parameters_bytes, "B"),
+        ("Caches of the batch on one GPU", result.caches_bytes, "B"),
+        ("Requests that fit", result.largest_batch, "requests"),
+        ("Fewest GPUs for this batch", result.fewest_gpus, "GPUs"),
+    ]
+
+
+def bar_rows(scenario: Scenario, result: Memory) -> dict[str, list[dict[str, Any]]]:
+    """Rows "parts" of the memory of one GPU, one after another, and "room": where it ends."""
+    parts = [("parameters", "memory", result.parameters_bytes), ("caches", "cache", result.caches_bytes)]
+    if scenario.memory_of == "engine":
+        parts += [
+            ("activations", "compute", scenario.activations),
+            ("outside the engine", "waiting", scenario.overhead),
+            ("not taken", "waiting", result.shown_bytes * (1 - scenario.engine_share)),
+        ]
+    parts.append(("free", "waiting", max(0.0, result.free_bytes)))
+    rows, start = [], 0.0
+    for part, meaning, size in parts:
+        label = f"{part} {quantities.shown(size, 'B')}"
+        rows.append({"part": part, "meaning": meaning, "start_b": start, "end_b": start + size, "label": label})
+        start += size
+    return {"parts": rows, "room": [{"end_b": result.shown_bytes}]}
+
+
+def answers_sentence(scenario: Scenario, result: Memory) -> str:
+    """How many requests fit, as the architecture needs and as an engine may reserve."""
+    after = f"After a prompt of {quantities.count(scenario.prompt, 'token')} {result.largest_batch:,} fit"
+    said = f"{after}, at the end of the answers {result.largest_batch_at_end:,}"
+    if result.largest_batch_reserved != result.largest_batch:
+        said += (
+            f". An engine that reserves every layer alike, windows and states included, holds "
+            f"{result.largest_batch_reserved:,} after the prompt"
+        )
+    return f"{said}."
+
+
+def ways_out(scenario: Scenario, result: Memory) -> list[str]:
+    """What would make the batch fit, each with its number; nothing where it fits."""
+    return list(_ways_out(scenario, result)) if result.free_bytes < 0 else []
+
+
+def _ways_out(scenario: Scenario, result: Memory) -> Iterator[str]:
+    if result.fewest_gpus > scenario.gpus:
+        yield f"More GPUs: at least {result.fewest_gpus:,} of them, shared evenly."
+    elif scenario.layout != "even":
+        yield "Another layout: shared evenly, the same GPUs would do."
+    narrower = sorted(
+        (key for key, one in PRECISIONS.items() if one.matrix_bits < PRECISIONS[scenario.weights].matrix_bits),
+        key=lambda key: -PRECISIONS[key].matrix_bits,
+    )
+    fitting = next((key for key in narrower if _fits(scenario, weights=key)), None)
+    if fitting:
+        yield f"Fewer bits: the parameters in {PRECISIONS[fitting].name} fit, with the caches in {_cache(scenario)}."
+    if scenario.kv != "fp8" and _fits(scenario, kv="fp8"):
+        yield "A smaller cache: keys and values in fp8 fit."
+    if result.largest_batch:
+        yield f"A smaller batch: {quantities.count(result.largest_batch, 'request')} fit."
+    longest = _longest_prompt(scenario)
+    if longest:
+        yield f"A shorter context: {quantities.count(longest, 'token')} for each request fit."
+
+
+def _cache(scenario: Scenario) -> str:
+    return CACHE_PRECISIONS[scenario.kv].name
+
+
+def _fits(scenario: Scenario, **changes: Any) -> bool:
+    other = scenario.model_copy(update=changes)
+    return float(memory.free_bytes_of_one(other.deployment, requests=other.batch, tokens=other.prompt)) >= 0
+
+
+def _longest_prompt(scenario: Scenario) -> int:
+    """The longest prompt at which the batch fits, shorter than the scenario's; 0 where none does."""
+    if not _fits(scenario, prompt=1):
+        return 0
+    low, high = 1, min(scenario.prompt, _LONGEST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _fits(scenario, prompt=middle) else (low, middle)
+    return low
+
+
+def layout_table(scenario: Scenario) -> Table:
+    """The ways in which these GPUs can share the model, and what each takes."""
+    rows = []
+    for key, name in _LAYOUTS.items():
+        if key == "expert" and experts_of(scenario.architecture) is None:
+            continue
+        machine = scenario.model_copy(update={"layout": key}).deployment
+        one = decode(machine, requests=scenario.batch, past=scenario.prompt)
+        cells = (
+            quantities.shown(float(machine.stored_bytes_of_one), "B"),
+            quantities.shown(_cache_of_one(scenario, key), "B"),
+            f"{int(memory.largest_batch(machine, tokens=scenario.prompt)):,}",
+            "not known" if one.pass_s is None else quantities.shown(float(one.pass_s), "s"),
+            "not known" if one.link_s is None else quantities.shown(float(one.link_s), "s"),
+        )
+        rows.append(Row(name, "word", tuple(str(cell) for cell in cells)))
+    columns = (
+        "parameters of one GPU",
+        "a request on one GPU",
+        "requests that fit",
+        "pass (limit)",
+        "of it on the link",
+    )
+    return Table(columns, tuple(rows), head=f"{scenario.gpus:,} GPUs")
+
+
+def _cache_of_one(scenario: Scenario, layout: str) -> float:
+    machine = scenario.model_copy(update={"layout": layout}).deployment
+    whole = float(memory.cache_bytes_of_one(machine, tokens=scenario.prompt))
+    return whole / machine.gpus if machine.layout.even else whole
+
+
+def layout_note(scenario: Scenario) -> str:
+    """What the ways differ in."""
+    link = scenario.hardware.link_bandwidth
+    speed = (
+        f"its link carries {quantities.shown(link, 'B/s')} one way"
+        if link
+        else "the bandwidth of its link is not published, so time on it is not counted"
+    )
+    return (
+        "Heads of keys and values are never split below one for each GPU, a latent cache is copied to each, and with "
+        f"data parallelism a request lives on one of the groups. {scenario.hardware.name}: {speed}."
+    )
