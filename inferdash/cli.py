@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inferdash import links, shipped
-from inferdash.facts import huggingface, library
+from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.studies import model, report
 
@@ -72,6 +72,7 @@ def _model(source: str, *, contexts: Sequence[int], as_json: bool) -> int:
         found.architecture,
         contexts=[*model.CONTEXTS, *(tokens for tokens in contexts if tokens > 0)],
         problems=found.problems,
+        tensors=found.tensors,
     )
     if as_json:
         _print_json(numbers)
@@ -87,6 +88,8 @@ def _found(source: str) -> Found:
         return huggingface.read(huggingface.parse(path.read_bytes()), name=path.stem)
     if source in library.models():
         return Found(library.models()[source], (), {})
+    if source.count("/") == 1 and not source.endswith(".json"):
+        return hub.read(source)
     raise UnreadConfigError("There is no such file or preset.")
 
 

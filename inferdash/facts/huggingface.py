@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
@@ -14,7 +14,8 @@ from inferdash.layers.families import FAMILIES
 from inferdash.layers.feed_forward import Experts, GatedFeedForward
 from inferdash.layers.kinds import MIXERS
 
-_LARGEST_FILE: Final = 5_000_000
+LARGEST_FILE: Final = 5_000_000
+"""Characters of a file that are read at most."""
 _DEEPEST: Final = 50
 _TEXT_PARTS: Final = ("text_config", "llm_config", "language_config", "thinker_config")
 """Where a file of a model for pictures and text keeps the fields of its text model."""
@@ -36,6 +37,8 @@ class Found:
     """What was assumed or left out, in sentences."""
     used: Mapping[str, Any]
     """The fields from which the architecture follows; a config of these alone gives the same."""
+    tensors: Mapping[str, int] = field(default_factory=dict)
+    """Parameters by the number format that the files name, where their headers were read."""
 
 
 def parse(text: str | bytes) -> Mapping[str, Any]:
@@ -44,7 +47,7 @@ def parse(text: str | bytes) -> Mapping[str, Any]:
     Raises:
         UnreadConfigError: where it is too large, no JSON, or no group of fields.
     """
-    if len(text) > _LARGEST_FILE:
+    if len(text) > LARGEST_FILE:
         raise UnreadConfigError(f"The file has {len(text):,} characters, more than a config.json ever has.")
     if isinstance(text, bytes):
         encoding = "utf-16" if text[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
@@ -52,7 +55,7 @@ def parse(text: str | bytes) -> Mapping[str, Any]:
             text = text.decode(encoding)
         except UnicodeDecodeError:
             raise UnreadConfigError("The file is no text in UTF-8.") from None
-    if max(text.count("["), text.count("{")) > _LARGEST_FILE // 100:
+    if max(text.count("["), text.count("{")) > LARGEST_FILE // 100:
         raise UnreadConfigError("The file is nested too deeply for a config.json.")
     try:
         fields = json.loads(text.lstrip("\ufeff"))

@@ -1,6 +1,6 @@
 """A model by part: its parameters, its bytes, its cache, from a preset or from a config.json."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,12 +18,17 @@ _CACHE_BYTES: Final = 2
 
 
 def report(
-    architecture: Architecture, *, contexts: Iterable[int] = CONTEXTS, problems: Iterable[str] = ()
+    architecture: Architecture,
+    *,
+    contexts: Iterable[int] = CONTEXTS,
+    problems: Iterable[str] = (),
+    tensors: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """The model in numbers, in base units: counts, bytes in its own format, cache at bf16 by context.
 
     `kv_bytes` is what the architecture needs for one request, `kv_bytes_reserved` what an engine reserves that keeps
-    one table of blocks for all layers; states of fixed size are apart from both.
+    one table of blocks for all layers; states of fixed size are apart from both. `tensors` is
+    what the headers of the files name, by number format, where they were read.
     """
     counts = parameters(architecture)
     lengths = sorted(set(contexts))
@@ -47,6 +52,7 @@ def report(
         "kv_bytes_reserved": {str(tokens): _reserved(architecture, tokens) for tokens in lengths},
         "state_bytes": int(kv_cache.request_state_bytes(architecture)),
         "state_bytes_reserved": int(kv_cache.request_state_bytes(architecture, reserved=True)),
+        "tensors": dict(tensors or {}),
         "problems": list(problems),
     }
 

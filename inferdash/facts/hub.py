@@ -1,0 +1,93 @@
+"""A model of the Hugging Face hub: its config.json and the headers of its tensors, never its weights.
+
+Nothing here runs unless the reader asks for it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from inferdash.facts import huggingface
+from inferdash.facts.huggingface import Found, UnreadConfigError
+
+_TIMEOUT_S: Final = 10.0
+_PASTE: Final = "paste its config.json instead"
+_STORED: Final[Mapping[str, str]] = {"F32": "fp32", "BF16": "bf16", "F16": "bf16", "F8_E4M3": "fp8-block"}
+"""What a file calls a number format -> the format as it is known here, where one is all that it holds."""
+
+
+def read(hf_id: str, *, endpoint: str | None = None, timeout_s: float = _TIMEOUT_S) -> Found:
+    """The architecture of a repository, and what its files say about the format of the stored parameters.
+
+    Args:
+        hf_id: the name of the repository, such as "Qwen/Qwen3-8B".
+        endpoint: the address of the hub; that of Hugging Face, or of HF_ENDPOINT, where None.
+        timeout_s: seconds that each answer may take.
+
+    Raises:
+        UnreadConfigError: one sentence that says what went wrong and what to do.
+    """
+    fields = huggingface.parse(_config(hf_id, endpoint, timeout_s))
+    found = huggingface.read(fields, name=hf_id.rpartition("/")[2], hf_id=hf_id)
+    tensors = _tensors(hf_id, endpoint)
+    if not tensors:
+        sentence = "The headers of the tensors could not be read; the format of the parameters is that of the file."
+        return replace(found, problems=(*found.problems, sentence))
+    stored = next((_STORED[name] for name in tensors if len(tensors) == 1 and name in _STORED), None)
+    architecture = found.architecture.model_copy(update={"weights": stored} if stored else {})
+    return replace(found, architecture=architecture, tensors=tensors)
+
+
+def _config(hf_id: str, endpoint: str | None, timeout_s: float) -> bytes:
+    """The bytes of the config.json, no more of them than one ever has."""
+    # Half a second to import, for those who ask only.
+    import httpx2  # noqa: PLC0415
+    from huggingface_hub import errors, get_session, hf_hub_url  # noqa: PLC0415
+    from huggingface_hub.utils import (  # type: ignore[attr-defined]  # noqa: PLC0415  # exported when first used
+        build_hf_headers,
+        hf_raise_for_status,
+    )
+
+    content = b""
+    try:
+        url = hf_hub_url(hf_id, "config.json", endpoint=endpoint)
+        asked = get_session().stream("GET", url, headers=build_hf_headers(), timeout=timeout_s, follow_redirects=True)
+        with asked as answer:
+            hf_raise_for_status(answer)
+            for part in answer.iter_bytes():
+                content += part
+                if len(content) > huggingface.LARGEST_FILE:
+                    break
+    except (errors.HFValidationError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise UnreadConfigError(_sentence(hf_id, error)) from None
+    return content
+
+
+def _sentence(hf_id: str, error: Exception) -> str:
+    from huggingface_hub import errors  # noqa: PLC0415
+
+    said = f"“{hf_id[:80]}”"
+    match error:
+        case errors.HFValidationError():
+            return f"{said} is no name of a repository, such as Qwen/Qwen3-8B."
+        case errors.GatedRepoError():
+            return f"{said} is given out on request only: log in with a token that has access, or {_PASTE}."
+        case errors.RepositoryNotFoundError():
+            return f"{said} is not on the hub, or is private."
+        case errors.EntryNotFoundError():
+            return f"{said} has no config.json, so it is no model for transformers."
+        case errors.HfHubHTTPError():
+            return f"The hub did not give {said} out; {_PASTE}."
+    return f"The hub cannot be reached from here; {_PASTE}."
+
+
+def _tensors(hf_id: str, endpoint: str | None) -> dict[str, int]:
+    """Parameters by the format that the files name, from the headers alone; empty where they cannot be read."""
+    import httpx2  # noqa: PLC0415
+    from huggingface_hub import HfApi, errors  # noqa: PLC0415
+
+    try:
+        counted = HfApi(endpoint=endpoint).get_safetensors_metadata(hf_id).parameter_count
+    except (httpx2.HTTPError, errors.SafetensorsParsingError, errors.NotASafetensorsRepoError):
+        return {}
+    return {str(name): int(count) for name, count in counted.items()}
