@@ -202,9 +202,8 @@ def batch_table(result: Batching) -> Table:
 
 def _curve(scenario: Scenario, result: Batching) -> Any:
     largest = max(result.max_batch, scenario.batch, CHAPTER_BATCHES[-1])
-    return np.unique(
-        np.append(np.geomspace(1, largest, _CURVE_POINTS).round(), [scenario.batch, result.compared_batch])
-    )
+    named = [scenario.batch, result.compared_batch, max(result.max_batch, 1)]
+    return np.unique(np.append(np.geomspace(1, largest, _CURVE_POINTS).round(), named))
 
 
 def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
