@@ -11,7 +11,7 @@ from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
 from inferdash.physics import memory, quantization
-from inferdash.physics.deployment import deploy
+from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies.numbers import Row, Table, number, plain
@@ -90,15 +90,19 @@ def study(scenario: Scenario) -> Quantization:
     )
 
 
-def _line(scenario: Scenario, key: str) -> FormatLine:
-    precision, chip = PRECISIONS[key], scenario.hardware
-    machine = deploy(
+def _machine(scenario: Scenario, key: str) -> Deployment:
+    """The scenario's model on its accelerators in a number format."""
+    return deploy(
         scenario.architecture,
-        chip,
+        scenario.hardware,
         gpus=scenario.gpus,
-        weights=precision,
+        weights=PRECISIONS[key],
         cache=scenario.deployment.cache,
     )
+
+
+def _line(scenario: Scenario, key: str) -> FormatLine:
+    precision, chip, machine = PRECISIONS[key], scenario.hardware, _machine(scenario, key)
     at, peak = chip.rate(precision)
     return FormatLine(
         format=precision.name,
@@ -113,7 +117,8 @@ def _line(scenario: Scenario, key: str) -> FormatLine:
 def sentence(scenario: Scenario, result: Quantization) -> str:
     """The result in words."""
     lines = dict(zip(PRECISIONS, result.formats, strict=True))
-    wide, now = lines["bf16"], lines[scenario.weights if scenario.weights != "bf16" else "int4-g128"]
+    key = scenario.weights if scenario.weights != "bf16" else "int4-g128"
+    wide, now = lines["bf16"], lines[key]
     sizes = f"{quantities.shown(wide.bytes, 'B')} in bf16 and {quantities.shown(now.bytes, 'B')} in {now.format}"
     said = f"The parameters of {scenario.architecture.name} take {sizes}"
     if wide.pass_s is None or now.pass_s is None:
@@ -121,7 +126,9 @@ def sentence(scenario: Scenario, result: Quantization) -> str:
     gain = wide.pass_s / now.pass_s
     batch = quantities.count(scenario.batch, "request")
     if gain < 1.01:  # noqa: PLR2004 - what rounds to 1.00 times
-        return f"{said}, and a decode pass for {batch} is no faster: compute limits it."
+        bound = decode(_machine(scenario, key), requests=scenario.batch, past=scenario.prompt).bound
+        why = "compute limits it" if bound == "compute" else "almost all that it reads are caches"
+        return f"{said}, and a decode pass for {batch} is no faster: {why}."
     return f"{said}, and a decode pass for {batch} is {quantities.times(gain)} as fast."
 
 
