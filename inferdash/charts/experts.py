@@ -8,7 +8,10 @@ import altair as alt
 from inferdash.charts import theme
 
 _BATCH = "batch, requests"
-_STARTS: Final[dict[str, dict[str, Any]]] = {"waiting": {"align": "left", "dx": 8, "dy": -10}, "memory": {"dy": -12}}
+_STARTS: Final[dict[str, dict[str, Any]]] = {
+    "waiting": {"align": "left", "dx": 8, "dy": -10},
+    "memory": {"align": "right", "dx": 24, "dy": -14},
+}
 """Where a line carries its name."""
 
 

@@ -119,7 +119,7 @@ def headline_numbers(result: KVCache) -> list[tuple[str, float | None, str]]:
         ("Cache of a token", result.bytes_per_token, "B"),
         ("Cache of a request after its prompt", result.bytes_per_request, "B"),
         (f"Memory read per pass, {result.long_tokens:,} tokens against none", result.long_pass_ratio, "times"),
-        ("Cache outweighs the parameters from", result.crossover_tokens, "tokens"),
+        ("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"),
     ]
 
 
@@ -155,13 +155,11 @@ def grid_sentence(result: KVCache) -> str:
 
 def load_sentence(scenario: Scenario, result: KVCache) -> str:
     """What a long context does to a pass."""
-    batch = quantities.count(scenario.batch, "request")
+    cache = "its cache" if scenario.batch == 1 else "the cache of each"
+    reads = f"A decode pass for {quantities.count(scenario.batch, 'request')} reads the parameters once and {cache}"
     if result.crossover_tokens is None:
-        return f"A decode pass for {batch} reads the parameters once and the cache of each request, the smaller part."
-    return (
-        f"A decode pass for {batch} reads the parameters once and the cache of each request. For one request the "
-        f"cache outweighs the parameters from {result.crossover_tokens:,} tokens on."
-    )
+        return f"{reads}. The cache of one request stays smaller than the parameters."
+    return f"{reads}. The cache of one request outweighs the parameters from {result.crossover_tokens:,} tokens on."
 
 
 def room_rows(scenario: Scenario) -> list[dict[str, Any]]:
@@ -255,4 +253,4 @@ def stored_sentence(scenario: Scenario, result: KVCache) -> str:
     )
     if sizes[0] == sizes[1] or not unread:
         return ""
-    return f"Of the {sizes[0]} of parameters in memory a decode pass reads {sizes[1]}: {' and '.join(unread)}."
+    return f"Of the {sizes[0]} of parameters in memory a decode pass reads {sizes[1]}: {', and '.join(unread)}."

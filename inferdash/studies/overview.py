@@ -46,7 +46,7 @@ def sentence(scenario: Scenario, result: Overview) -> str:
     if result.output_tok_per_s is None or result.usd_per_mtok_written is None:
         return f"{subject} holds up to {quantities.count(result.largest_batch, 'request')}; its peak is not published."
     speed = f"{subject} writes at most {quantities.shown(result.output_tok_per_s, 'tokens/s').number} tokens per second"
-    dollars = f"a million tokens cost at least {quantities.shown(result.usd_per_mtok_written, '$')}"
+    dollars = f"a million written tokens cost at least {quantities.shown(result.usd_per_mtok_written, '$')}"
     many, fit = quantities.count(result.compared_batch, "request"), f"{result.largest_batch:,} fit"
     if scenario.batch == 1:
         only = "only " if result.largest_batch < result.compared_batch else ""
