@@ -29,7 +29,7 @@ def grid() -> dict[str, Any]:
             labelOverlap="greedy",
         ),
     )
-    room = alt.ExprRef("width > 520 ? 15 : width > 240 ? 10 : 0")
+    room = alt.ExprRef("width > 520 ? 15 : width > 400 ? 12 : width > 240 ? 10 : 0")
     cells = alt.Chart(alt.NamedData("cells")).encode(x, y)
     tooltip = [alt.Tooltip(f"{field}:N") for field in ("pass", "position", "token", "state", "writes")]
     return theme.finished(
