@@ -1,9 +1,9 @@
 """A formula and its display are one thing.
 
 A formula is an ordinary function: keyword-only numbers in, a docstring, and one `return` expression.
-`@formula(unit=..., ref=...)` leaves it callable and typed. Inside `with recording() as steps:` each call is kept
-with its inputs and its result, so that a page can show the arithmetic that really ran, as text and as LaTeX,
-read from the expression itself. Nothing is typed twice, so nothing drifts.
+`@formula(unit=..., ref=...)` leaves it callable and typed. Inside `with recording() as steps:` each call with
+numbers is kept with its inputs and its result, so that a page can show the arithmetic that really ran, as text and
+as LaTeX, read from the expression itself. Nothing is typed twice, so nothing drifts.
 
 The expression may use + - * / **, numbers, its parameters, `numpy.maximum`, `minimum`, `ceil`, `floor`, `rint`,
 `exp`, and `sum(... for i in range(n))`. So it works on numbers and on numpy arrays alike.
@@ -118,7 +118,7 @@ class Formula(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         value = self.function(*args, **kwargs)
         steps = _steps.get()
-        if steps is not None:
+        if steps is not None and not isinstance(value, np.ndarray):  # a whole curve is no step to write out
             steps.append(Step(self, kwargs, value, _section.get()))  # type: ignore[arg-type]  # R is a Number; a bound would lose float from float
         return value
 

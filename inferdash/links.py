@@ -28,6 +28,8 @@ _LONGEST: Final = 100_000
 """Characters of a query that are read; a link of this program has under 2,000."""
 _MOST: Final = 200
 """Parameters of a query that are read."""
+_SOME: Final = 16
+"""Ids that a sentence lists at most."""
 _EMPTY: Final = {"title": "none"}
 _STREAMLITS_OWN: Final = {"embed", "embed_options"}
 """Parameters by which a page is embedded; they say nothing about the scenario."""
@@ -180,7 +182,9 @@ def _reason(name: str, error: ErrorDetails) -> str:
             names = mark(name, Choices).names()
             ids = {title.lower(): key for key, title in names.items()} | {key: key for key in names}
             near = get_close_matches(str(error["input"])[:100].lower(), ids, n=1)
-            return error["msg"] + (f"; did you mean {ids[near[0]]}?" if near else f"; known are {', '.join(names)}")
+            some = list(names)[:_SOME]
+            known = f"known are {', '.join(some)}" + (f" and {len(names) - _SOME} more" if len(names) > _SOME else "")
+            return error["msg"] + (f"; did you mean {ids[near[0]]}?" if near else f"; {known}")
         case "quantity" | "plain" | "fields":
             return error["msg"]
         case "string_unicode":

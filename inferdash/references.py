@@ -27,6 +27,16 @@ REFERENCES: Final[dict[str, Reference]] = {
     ),
     "latent-attention": Reference("DeepSeek-AI: DeepSeek-V2 (2024)", "https://arxiv.org/abs/2405.04434"),
     "sliding-window": Reference("Jiang and others: Mistral 7B (2023)", "https://arxiv.org/abs/2310.06825"),
+    "sparse-attention": Reference("DeepSeek-AI: DeepSeek-V3.2, sparse attention (2025)"),
+    "compressed-attention": Reference("DeepSeek-AI: DeepSeek-V4, compressed sparse attention (2026)"),
+    "hyper-connections": Reference("Zhu and others: Hyper-connections (2024)", "https://arxiv.org/abs/2409.19606"),
+    "alternating-updates": Reference(
+        "Baykal and others: Alternating updates for efficient transformers (2023)", "https://arxiv.org/abs/2301.13310"
+    ),
+    "per-layer-embeddings": Reference("Google: Gemma 3n, per-layer embeddings (2025)"),
+    "linear-attention": Reference(
+        "Yang, Kautz, Hatamizadeh: Gated delta networks (2024)", "https://arxiv.org/abs/2412.06464"
+    ),
     "roofline": Reference(
         "Williams, Waterman, Patterson: Roofline, an insightful visual performance model (2009)",
         "https://doi.org/10.1145/1498765.1498785",

@@ -19,8 +19,8 @@ from inferdash.facts import library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
-from inferdash.layers.attention import GroupedAttention
 from inferdash.layers.feed_forward import GatedFeedForward
+from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.validated import Quantity, Validated
 

@@ -17,6 +17,8 @@ class Accelerator(Sourced):
     bandwidth: BytesPerSecond = Field(gt=0)
     """Between the memory and the chip."""
     dense_bf16: FlopsPerSecond | None = None
+    dense_fp16: FlopsPerSecond | None = None
+    """Where it is not that of bf16."""
     dense_fp8: FlopsPerSecond | None = None
     dense_int8: FlopsPerSecond | None = None
     dense_fp4: FlopsPerSecond | None = None
@@ -28,7 +30,9 @@ class Accelerator(Sourced):
     def rate(self, precision: Precision) -> tuple[Precision, float | None]:
         """The format in which this chip multiplies numbers stored as `precision`, and its dense peak in FLOP/s.
 
-        A chip without that rate works at bf16. The peak is None where the maker publishes none.
+        A chip without that rate, or with a slower one, works at 16 bits. The peak is None where the maker publishes
+        none.
         """
-        peak: float | None = getattr(self, precision.rate)
-        return (precision, peak) if peak else (PRECISIONS["bf16"], self.dense_bf16)
+        own: float | None = getattr(self, precision.rate)
+        wide = self.dense_bf16 or self.dense_fp16
+        return (precision, own) if own and own >= (wide or 0) else (PRECISIONS["bf16"], wide)

@@ -1,25 +1,72 @@
 """A model as its shape: what a pass multiplies, loads and leaves in the cache follows from it."""
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from inferdash.facts.provenance import Sourced
-from inferdash.layers.attention import Attention
-from inferdash.layers.feed_forward import FeedForward
+from inferdash.formula import Number, formula
+from inferdash.layers.counts import Counts
+from inferdash.layers.kinds import Attention, FeedForward
 from inferdash.validated import Validated
 
 
+@formula(unit="parameters", ref="hyper-connections")
+def stream_parameters(*, hidden: Number, streams: Number) -> Number:
+    """Parameters with which one of the two halves of a layer mixes `streams` parallel vectors of each position."""
+    return (2 + streams) * streams * (streams * hidden) + (2 + streams) * streams + 3
+
+
+@formula(unit="parameters", ref="alternating-updates")
+def alternating_parameters(*, hidden: Number, streams: Number) -> Number:
+    """Parameters with which a layer predicts and corrects `streams` parallel vectors, of which it works on one."""
+    return hidden * streams + streams**2 + streams**3 + 2 * hidden
+
+
+@formula(unit="parameters", ref="alternating-updates")
+def low_rank_parameters(*, hidden: Number, rank: Number) -> Number:
+    """Parameters of a path of `rank` numbers beside attention, with its norm."""
+    return 2 * hidden * rank + hidden
+
+
 class Blocks(Validated):
-    """A number of equal blocks."""
+    """A number of equal layers, each of attention and a feed-forward network, or of one of them."""
 
     count: PositiveInt
-    attention: Attention
-    feed_forward: FeedForward
-    norms: int = 2
-    """RMSNorms of the width of the vectors, with one parameter a number."""
+    attention: Attention | None = None
+    feed_forward: FeedForward | None = None
+    beside: FeedForward | None = None
+    """A dense network that runs beside the experts."""
+    norms: NonNegativeInt = 2
+    """Norms of the width of the vectors, with one parameter a number; one with biases counts twice."""
+    token_input: NonNegativeInt = 0
+    """Numbers of the vector that the token itself gives to this layer, from a table of the layer."""
+    streams: NonNegativeInt = 0
+    """Parallel vectors of each position (hyper-connections); 0 where there is one as usual."""
+
+    alternating: NonNegativeInt = 0
+    """Parallel vectors of each position of which a layer works on one (AltUp); 0 where there is one as usual."""
+    low_rank: NonNegativeInt = 0
+    """Numbers of a narrow path beside attention (Laurel); 0 where there is none."""
+
+    @property
+    def networks(self) -> tuple[FeedForward, ...]:
+        """The feed-forward networks of a layer."""
+        return tuple(network for network in (self.feed_forward, self.beside) if network)
+
+    def around(self, hidden: int) -> Counts:
+        """Parameters of one layer outside its feed-forward networks."""
+        attention = self.attention.parameters(hidden) if self.attention else Counts()
+        small = self.norms * hidden + (hidden if self.token_input else 0)
+        if self.streams:
+            small += 2 * stream_parameters(hidden=hidden, streams=self.streams)  # type: ignore[assignment]
+        if self.alternating:
+            small += alternating_parameters(hidden=hidden, streams=self.alternating)  # type: ignore[assignment]
+        if self.low_rank:
+            small += low_rank_parameters(hidden=hidden, rank=self.low_rank)  # type: ignore[assignment]
+        return attention + Counts(matrices=2 * hidden * self.token_input, small=small)
 
 
 class Architecture(Sourced):
-    """A model: its tables of tokens and its blocks."""
+    """A model: its tables of tokens and its layers."""
 
     hf_id: str = ""
     """Name on the Hugging Face hub."""
@@ -31,4 +78,21 @@ class Architecture(Sourced):
     """Whether the output layer is the input embedding; it is then stored once and still read in each pass."""
     context: PositiveInt | None = None
     """Tokens that the model was made to read, the longest prompt and answer together; absent where not known."""
+    final_norms: NonNegativeInt = 1
+    """Norms after the last layer, counted like those of a layer."""
+    token_vocabulary: NonNegativeInt = 0
+    """Rows of the tables from which each layer takes a vector for the token; 0 where there are none."""
+    weights: str = "bf16"
+    """Number format in which its maker gives it out, an id of `precision.PRECISIONS`."""
+    mtp: Blocks | None = None
+    """The layers that predict further tokens. They lie in the files and idle in a plain decode."""
+    mtp_tables: bool = False
+    """Whether the files store both tables once more with them."""
+    other_parameters: NonNegativeInt = 0
+    """Parameters of towers for pictures and sound: in memory, idle in a decode of text; 0 also where not known."""
     blocks: tuple[Blocks, ...] = Field(min_length=1)
+
+    @property
+    def layers(self) -> int:
+        """Layers, one after another."""
+        return sum(blocks.count for blocks in self.blocks)

@@ -20,15 +20,15 @@ class Precision:
     """In norms, biases and routers."""
     rate: Rate = "dense_bf16"
     """The peak at which a chip multiplies it, where the chip has that peak; else it works at bf16."""
-    experts_only: bool = False
-    """Whether, in a model with experts, only their matrices are in this format and the other ones stay at 16 bits."""
+    beside_experts: float | None = None
+    """Bits in the matrices outside the experts of a model that has experts, where not the same."""
     layout: str = ""
     """How the bits come about, in words."""
 
     @property
     def other_matrix_bits(self) -> float:
         """In the matrices outside the experts of a model that has experts."""
-        return 16 if self.experts_only else self.matrix_bits
+        return self.matrix_bits if self.beside_experts is None else self.beside_experts
 
 
 PRECISIONS: Final = {
@@ -41,11 +41,20 @@ PRECISIONS: Final = {
         rate="dense_fp8",
         layout="8 bits and a scale of 32 for each 128×128 block",
     ),
+    "int4-g32": Precision("int4, group 32", 4 + 16 / 32, layout="4 bits and a scale of 16 for each 32"),
     "int4-g128": Precision("int4, group 128", 4 + 16 / 128, layout="4 bits and a scale of 16 for each 128"),
     "mxfp4": Precision(
-        "MXFP4", 4 + 8 / 32, rate="dense_fp4", experts_only=True, layout="4 bits and a scale of 8 for each 32"
+        "MXFP4", 4 + 8 / 32, rate="dense_fp4", beside_experts=16, layout="4 bits and a scale of 8 for each 32"
+    ),
+    "fp4-fp8": Precision(
+        "fp4 experts, fp8",
+        4 + 8 / 32,
+        rate="dense_fp8",
+        beside_experts=8 + 8 / 128**2,
+        layout="experts of 4 bits with a scale of 8 for each 32, the rest in 128×128 blocks of fp8",
     ),
     "nvfp4": Precision("NVFP4", 4 + 8 / 16, rate="dense_fp4", layout="4 bits and a scale of 8 for each 16"),
+    "fp32": Precision("fp32", 32, 32, 32, layout="4 bytes a number"),
     "q8_0": Precision("GGUF Q8_0", 8.5, 8.5, 32, layout="8 bits and a scale of 16 for each 32"),
     "q6_k": Precision("GGUF Q6_K", 6.5625, 6.5625, 32, layout="blocks of 256 with scales of two levels"),
     "q5_k": Precision("GGUF Q5_K", 5.5, 5.5, 32, layout="blocks of 256 with scales of two levels"),

@@ -1,5 +1,6 @@
-"""What one layer is and takes: a file a part of the layer, a class a kind.
+"""What one layer is and takes: a file a kind.
 
-A kind is a small validated value that knows its parameters, its cache and its operations. A model is a list of
-blocks of such kinds, so a new kind is one class here and its name in the union below it.
+A kind is a small validated value that knows its parameters, its cache, its operations, and how a model's
+config.json writes it. A model is a list of blocks of such kinds. A new kind is one file here and its name in
+`kinds`.
 """

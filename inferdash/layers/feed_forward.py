@@ -3,12 +3,13 @@
 A kind says the parameters that it stores, those that one position works with, and those that a pass loads.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Any, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import NonNegativeInt, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.formula import Number, formula
+from inferdash.layers.config import Config, whole_number
 from inferdash.layers.counts import Counts
 from inferdash.validated import Validated
 
@@ -19,16 +20,37 @@ def gated_parameters(*, hidden: Number, width: Number) -> Number:
     return 3 * hidden * width
 
 
+@formula(unit="parameters", ref="attention")
+def plain_parameters(*, hidden: Number, width: Number) -> Number:
+    """Parameters of one feed-forward network without a gate: up and down, each hidden by width."""
+    return 2 * hidden * width
+
+
+def network_parameters(*, hidden: Number, width: Number, gated: bool) -> Number:
+    """Parameters of one feed-forward network, with a gate or without."""
+    return (gated_parameters if gated else plain_parameters)(hidden=hidden, width=width)
+
+
 class GatedFeedForward(Validated):
-    """A dense gated network (SwiGLU, GeGLU)."""
+    """A dense network, with a gate (SwiGLU, GeGLU) or without."""
 
     kind: Literal["gated"] = "gated"
     width: PositiveInt
     """Numbers in the inner vector, `intermediate_size` in a model's file."""
+    gated: bool = True
+    bias: bool = False
+    """Whether its matrices have biases."""
+
+    @property
+    def name(self) -> str:
+        """What the field calls it."""
+        return f"{'gated' if self.gated else 'plain'}, {self.width:,} wide"
 
     def stored(self, hidden: int) -> Counts:
         """Parameters of one layer."""
-        return Counts(matrices=gated_parameters(hidden=hidden, width=self.width))
+        biases = ((2 if self.gated else 1) * self.width + hidden) * self.bias
+        matrices = network_parameters(hidden=hidden, width=self.width, gated=self.gated)
+        return Counts(matrices=matrices, small=biases)
 
     def active(self, hidden: int) -> Counts:
         """Parameters of one layer that a position works with: all."""
@@ -37,6 +59,49 @@ class GatedFeedForward(Validated):
     def loaded(self, hidden: int, *, positions: Number) -> Counts:  # noqa: ARG002 - every position needs all
         """Parameters of one layer that a pass over `positions` positions loads: all."""
         return self.stored(hidden)
+
+    @classmethod
+    def from_config(cls, config: Config, layer: int) -> Self | None:
+        """The dense network of a layer as a config.json writes it; None where the layer has experts or none."""
+        if not has_dense(config, layer):
+            return None
+        family = config.family
+        names: tuple[str, ...] = (
+            "intermediate_size_mlp",
+            "dense_intermediate_size",
+            "intermediate_size",
+            "ffn_hidden_size",
+            "n_inner",
+        )
+        if config.value("num_local_experts") == 0 and config.value("shared_intermediate_size"):
+            names = ("shared_intermediate_size",)  # what is shared is all that is left without experts
+        own = family.feed_forward_width and family.feed_forward_width * config.hidden
+        listed = config.value(*names)
+        if isinstance(listed, list):  # a width for each layer, not always the same
+            width = whole_number(names[-1], config.list(*names)[layer])  # type: ignore[index]
+        else:
+            width = config.whole(*names, **({"default": own} if own else {}))
+        if config.flag("block_auto_adjust_ff_dim"):
+            width = _adjusted(config, width)
+        shared_layers = config.whole("num_kv_shared_layers", default=0, least=0)
+        if config.flag("use_double_wide_mlp") and layer >= config.layers - shared_layers:
+            width *= 2
+        return cls(width=width, gated=family.gated, bias=_bias(config))
+
+
+def _adjusted(config: Config, width: int) -> int:
+    """Two thirds of the width in the file, times a factor, to the next multiple."""
+    factor = config.value("block_ffn_dim_multiplier")
+    width = int(2 * width / 3)
+    if isinstance(factor, int | float) and not isinstance(factor, bool):
+        width = int(factor * width)
+        multiple = config.whole("block_multiple_of")
+        width = multiple * -(-width // multiple)
+    return width
+
+
+def _bias(config: Config) -> bool:
+    return config.flag("mlp_bias", "bias", "use_bias", default=config.family.feed_forward_bias)
 
 
 @formula(unit="experts", ref="experts")
@@ -49,7 +114,7 @@ def distinct_experts(*, experts: Number, experts_per_token: Number, positions: N
 
 
 class Experts(Validated):
-    """A mixture of experts: a router chooses a few gated networks for each position; shared ones serve all."""
+    """A mixture of experts: a router chooses a few networks for each position; shared ones serve all."""
 
     kind: Literal["experts"] = "experts"
     experts: PositiveInt
@@ -60,18 +125,34 @@ class Experts(Validated):
     """Numbers in the inner vector of one routed expert."""
     shared_width: NonNegativeInt = 0
     """Numbers in the inner vectors of all shared experts of a layer together; 0 where there are none."""
+    shared_gate: bool = False
+    """Whether the shared expert has a gate of its own."""
+    latent: PositiveInt | None = None
+    """Numbers of the vectors on which routed experts work, where fewer than the hidden size."""
+    latent_norm: bool = False
+    """Whether what the routed experts give is normed before it goes up again."""
+    gated: bool = True
     bias: bool = False
     """Whether the router and the experts' matrices have biases."""
+    router_bias: bool = False
+    """Whether the router has biases of its own."""
+    scaled: bool = False
+    """Whether the router scales its input, and each expert its output."""
 
     @model_validator(mode="after")
-    def _enough(self) -> "Experts":
+    def _enough(self) -> Self:
         if self.experts_per_token > self.experts:
             raise PydanticCustomError(
                 "experts",
                 "{experts_per_token} experts for each token are more than {experts} experts",
-                self.model_dump(),
+                {"experts_per_token": self.experts_per_token, "experts": self.experts},
             )
         return self
+
+    @property
+    def name(self) -> str:
+        """What the field calls it."""
+        return f"{self.experts_per_token} of {self.experts} experts, {self.width:,} wide"
 
     def stored(self, hidden: int) -> Counts:
         """Parameters of one layer."""
@@ -88,12 +169,102 @@ class Experts(Validated):
 
     def _with(self, hidden: int, experts: Number) -> Counts:
         """The layer with that many of its routed experts."""
-        one = gated_parameters(hidden=hidden, width=self.width)
-        shared = gated_parameters(hidden=hidden, width=self.shared_width) if self.shared_width else 0
-        router = hidden * self.experts + (self.experts if self.bias else 0)
-        biases = (2 * self.width + hidden) * experts if self.bias else 0
-        return Counts(matrices=shared, experts=one * experts, small=router + biases)
+        inner = self.latent or hidden
+        one = network_parameters(hidden=inner, width=self.width, gated=self.gated)
+        shared: Number = 0
+        if self.shared_width:
+            shared = network_parameters(hidden=hidden, width=self.shared_width, gated=self.gated)
+        if self.latent:
+            shared = shared + 2 * hidden * self.latent
+        router = hidden * self.experts + self.experts * (self.bias or self.router_bias)
+        router += (hidden + self.experts) * self.scaled
+        biases = ((2 if self.gated else 1) * self.width + hidden) * experts * self.bias
+        small = router + biases + hidden * self.shared_gate + (self.latent or 0) * self.latent_norm
+        return Counts(matrices=shared, experts=one * experts, small=small)
+
+    @classmethod
+    def from_config(cls, config: Config, layer: int) -> Self | None:
+        """The experts of a layer as a config.json writes them; None where the layer has none."""
+        if not has_experts(config, layer):
+            return None
+        family = config.family
+        width = config.whole(
+            "moe_intermediate_size", "expert_intermediate_size", "expert_ffn_hidden_size", "intermediate_size"
+        )
+        per_token = ("num_experts_per_tok", "num_experts_per_token", "experts_per_token", "top_k_experts")
+        return cls(
+            experts=config.whole(*_COUNTS),
+            experts_per_token=config.whole(*per_token, "moe_topk", "moe_k", "moe_top_k"),
+            width=width,
+            shared_width=_shared_width(config, width),
+            shared_gate=family.shared_gate,
+            latent=config.whole("moe_latent_size", "routed_expert_hidden_size", default=None),
+            latent_norm=config.flag("latent_moe_use_norm"),
+            gated=family.gated,
+            bias=family.experts_bias,
+            router_bias=family.router_bias,
+            scaled=config.flag("enable_moe_block"),
+        )
 
 
-FeedForward: TypeAlias = Annotated[GatedFeedForward | Experts, Field(discriminator="kind")]
-"""Any kind of feed-forward network, told apart by `kind`."""
+_COUNTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+
+
+def _shared_width(config: Config, width: int) -> int:
+    """Numbers in the inner vectors of the shared experts together: their width, or their number times a width."""
+    sizes = ("shared_expert_intermediate_size", "share_expert_dim", "share_expert_dims")
+    total = config.whole(*sizes, default=None, least=0)
+    if total is not None:
+        return int(total)
+    count = config.whole(
+        "n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert", default=None, least=0
+    )
+    one = config.whole("moe_shared_expert_intermediate_size", "shared_intermediate_size", default=None, least=0)
+    if count is None:
+        return one or config.family.shared_alike * width
+    return int(count * (width if one is None else one))
+
+
+def _sparse_layers(config: Config) -> Any:
+    """For each layer whether it has experts, as any of the ways in which files say it."""
+    layers = range(config.layers)
+    pattern = config.value("layers_block_type", "hybrid_override_pattern")
+    if pattern is not None and any(name in {"moe", "E", "mlp", "-"} for name in pattern):
+        return [name in {"moe", "E"} for name in pattern]
+    types = config.list("mlp_layer_types")
+    if types:
+        return [name != "dense" for name in types]
+    frequency = config.list("moe_layer_freq")
+    if frequency:
+        return [bool(entry) for entry in frequency]
+    chosen = config.value("moe_layers_enum", "moe_layers")
+    if isinstance(chosen, str):
+        chosen = [int(part) for part in chosen.split(",") if part.strip().isdigit()]
+    if isinstance(chosen, list):
+        return [layer in chosen for layer in layers]
+    period = config.whole("expert_layer_period", "interleave_moe_layer_step", default=None)
+    if period:
+        offset = config.whole("expert_layer_offset", default=period - 1, least=0)
+        return [layer % period == offset for layer in layers]
+    first = config.whole("first_k_dense_replace", "num_dense_layers", "moe_layer_start_index", default=0, least=0)
+    step = config.whole("decoder_sparse_step", "moe_layer_interval", "moe_layer_freq", default=1)
+    dense = config.value("mlp_only_layers") or []
+    by_step = [(layer + 1) % step == 0 if step > 1 else True for layer in layers]
+    return [layer >= first and by_step[layer] and layer not in dense for layer in layers]
+
+
+def has_experts(config: Config, layer: int) -> bool:
+    """Whether a layer has experts."""
+    if not config.whole(*_COUNTS, default=None, least=0):
+        return False
+    if "sparse layers" not in config.found:
+        config.found["sparse layers"] = _sparse_layers(config)
+    return bool(config.found["sparse layers"][layer])
+
+
+def has_dense(config: Config, layer: int) -> bool:
+    """Whether a layer has a dense network: where it has no experts, or beside them."""
+    pattern = config.value("layers_block_type", "hybrid_override_pattern")
+    if pattern is not None and any(name in {"moe", "E", "mlp", "-"} for name in pattern):
+        return pattern[layer] in {"mlp", "-"}
+    return not has_experts(config, layer) or config.flag("enable_moe_block")

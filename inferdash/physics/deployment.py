@@ -36,8 +36,8 @@ class Deployment:
 
         All outside the input embedding; of routed experts those that the positions choose, on average.
         """
-        blocks = loaded_in_blocks(self.architecture, positions=positions)
-        return bytes_in_format(self.weights, blocks, tables=self.parameters.output_layer)
+        blocks, counts = loaded_in_blocks(self.architecture, positions=positions), self.parameters
+        return bytes_in_format(self.weights, blocks, tables=counts.output_layer, mixture=counts.mixture)
 
 
 def deploy(
@@ -50,7 +50,6 @@ def deploy(
 ) -> Deployment:
     """A model on accelerators, with its bytes."""
     counts = parameters(architecture)
-    tables = counts.output_layer + counts.input_embedding_apart
     return Deployment(
         architecture=architecture,
         parameters=counts,
@@ -58,7 +57,7 @@ def deploy(
         gpus=gpus,
         weights=weights,
         cache=cache,
-        stored_bytes=bytes_in_format(weights, counts.stored, tables=tables),
+        stored_bytes=bytes_in_format(weights, counts.stored, tables=counts.tables, mixture=counts.mixture),
         peak=accelerator.rate(weights)[1],
         attention_peak=accelerator.rate(cache)[1],
     )

@@ -1,7 +1,10 @@
 """The KV cache: the keys and values that the positions of a request leave for the later ones."""
 
+from collections.abc import Callable
+
 from inferdash.facts.architecture import Architecture
 from inferdash.formula import Number, formula
+from inferdash.layers.mixer import Mixer
 
 
 @formula(unit="B", ref="kv-cache")
@@ -28,13 +31,48 @@ def long_pass_ratio(*, long_bytes: Number, short_bytes: Number) -> Number:
     return long_bytes / short_bytes
 
 
-def request_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
-    """Bytes of the cache of one request of `tokens` tokens, over all blocks."""
+@formula(unit="B", ref="linear-attention")
+def state_bytes(*, layers: Number, numbers_per_layer: Number) -> Number:
+    """Bytes of the states of one request in `layers` equal layers, whatever its length: 4 for each number."""
+    return layers * numbers_per_layer * 4
+
+
+def _over_layers(architecture: Architecture, of: Callable[[Mixer], Number], bytes_per_number: Number) -> Number:
+    """Bytes of the numbers that `of` gives for a layer, over all layers whose cache grows with the text."""
     return sum(
-        cache_bytes(
-            layers=blocks.count,
-            numbers_per_layer=blocks.attention.cached_numbers(tokens),
-            bytes_per_number=bytes_per_number,
-        )
+        cache_bytes(layers=blocks.count, numbers_per_layer=of(blocks.attention), bytes_per_number=bytes_per_number)
         for blocks in architecture.blocks
+        if blocks.attention and blocks.attention.grows
     )
+
+
+def text_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
+    """Bytes of the cache of one request of `tokens` tokens that grow with them, over all layers: what it needs."""
+    return _over_layers(architecture, lambda mixer: mixer.cached_numbers(tokens), bytes_per_number)
+
+
+def reserved_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
+    """The same as an engine reserves it that keeps one table of blocks for all layers: windows as long as the text."""
+    return _over_layers(architecture, lambda mixer: mixer.reserved_numbers(tokens), bytes_per_number)
+
+
+def request_state_bytes(architecture: Architecture, *, reserved: bool = False) -> Number:
+    """Bytes of the states of one request, over all layers: what they need, or what engines keep for them."""
+    states = (
+        (blocks.count, blocks.attention.reserved_state_numbers if reserved else blocks.attention.state_numbers)
+        for blocks in architecture.blocks
+        if blocks.attention
+    )
+    return sum(state_bytes(layers=count, numbers_per_layer=numbers) for count, numbers in states if numbers)
+
+
+def request_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
+    """Bytes that one request of `tokens` tokens keeps: its cache and its states."""
+    grown = text_cache_bytes(architecture, tokens=tokens, bytes_per_number=bytes_per_number)
+    return grown + request_state_bytes(architecture)
+
+
+def read_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
+    """Bytes of the cache and the states of one request that a pass reads after `tokens` tokens."""
+    read = _over_layers(architecture, lambda mixer: mixer.read_numbers(tokens), bytes_per_number)
+    return read + request_state_bytes(architecture)

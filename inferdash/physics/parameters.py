@@ -1,13 +1,13 @@
 """The parameters of a model by kind, and the bytes that they take in a number format."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.precision import Precision
 from inferdash.formula import Number, formula
 from inferdash.layers.counts import Counts
+from inferdash.layers.kinds import FeedForward
 
 
 @formula(unit="parameters", ref="reading-and-writing")
@@ -16,10 +16,18 @@ def table_parameters(*, vocabulary: Number, hidden: Number) -> Number:
     return vocabulary * hidden
 
 
+@formula(unit="parameters", ref="per-layer-embeddings")
+def token_table_parameters(*, vocabulary: Number, layers: Number, width: Number) -> Number:
+    """Parameters of the tables from which each layer takes a vector for the token. They are looked up only."""
+    return vocabulary * layers * width
+
+
 @formula(unit="parameters", ref="reading-and-writing")
-def stored_parameters(*, in_blocks: Number, output_layer: Number, input_embedding: Number) -> Number:
+def stored_parameters(
+    *, in_blocks: Number, output_layer: Number, input_embedding: Number, token_tables: Number
+) -> Number:
     """Parameters in memory, the size by which a model is named; a tied input embedding counts 0 here."""
-    return in_blocks + output_layer + input_embedding
+    return in_blocks + output_layer + input_embedding + token_tables
 
 
 @formula(unit="parameters", ref="experts")
@@ -54,6 +62,8 @@ class Parameters:
     input_embedding_apart: Number
     """Parameters of the input embedding; 0 where it is tied to the output layer, which is then the one table."""
     output_layer: Number
+    token_tables: Number
+    """Parameters of the tables from which each layer takes a vector for the token."""
     stored: Counts
     """In the blocks."""
     active: Counts
@@ -63,42 +73,111 @@ class Parameters:
     active_total: Number
     """That one position works with, the output layer included and the input embedding not."""
 
+    @property
+    def mixture(self) -> bool:
+        """Whether the model has experts."""
+        return bool(self.stored.experts)
+
+    @property
+    def tables(self) -> Number:
+        """Parameters of all tables of tokens in memory."""
+        return self.output_layer + self.input_embedding_apart + self.token_tables
+
+    @property
+    def active_with_input_embedding(self) -> Number:
+        """That one position works with, both tables included: the convention of some makers."""
+        return self.active_total + self.input_embedding_apart
+
+    @property
+    def active_in_blocks(self) -> Number:
+        """That one position works with, without both tables: the convention of some others."""
+        return self.active.total
+
 
 def parameters(architecture: Architecture) -> Parameters:
     """The parameters of a model."""
     hidden = architecture.hidden
     table = table_parameters(vocabulary=architecture.vocabulary, hidden=hidden)
     apart = 0 if architecture.tied_embeddings else table
-    stored = active = Counts(small=hidden)
+    stored = in_blocks(architecture, lambda network: network.stored(hidden))
+    active = in_blocks(architecture, lambda network: network.active(hidden))
+    tables: Number = 0
     for blocks in architecture.blocks:
-        around = blocks.attention.parameters(hidden) + Counts(small=blocks.norms * hidden)
-        stored += (around + blocks.feed_forward.stored(hidden)).times(blocks.count)
-        active += (around + blocks.feed_forward.active(hidden)).times(blocks.count)
+        if blocks.token_input:
+            tables = tables + token_table_parameters(
+                vocabulary=architecture.token_vocabulary, layers=blocks.count, width=blocks.token_input
+            )
     return Parameters(
         input_embedding_apart=apart,
         output_layer=table,
+        token_tables=tables,
         stored=stored,
         active=active,
-        stored_total=stored_parameters(in_blocks=stored.total, output_layer=table, input_embedding=apart),
+        stored_total=stored_parameters(
+            in_blocks=stored.total, output_layer=table, input_embedding=apart, token_tables=tables
+        ),
         active_total=active_parameters(in_blocks=active.total, output_layer=table),
     )
 
 
+def in_layers(blocks: Blocks, hidden: int, of: Callable[[FeedForward], Counts]) -> Counts:
+    """Parameters of some equal layers, where `of` gives those of a feed-forward network."""
+    networks = sum((of(network) for network in blocks.networks), Counts())
+    return (blocks.around(hidden) + networks).times(blocks.count)
+
+
+def in_blocks(architecture: Architecture, of: Callable[[FeedForward], Counts]) -> Counts:
+    """Parameters of all layers and of what lies around them, where `of` gives those of a feed-forward network."""
+    hidden = architecture.hidden
+    around = Counts(small=architecture.final_norms * hidden)
+    streams = max(blocks.streams for blocks in architecture.blocks)
+    if streams:  # the parallel vectors become one again
+        around += Counts(small=streams * streams * hidden + streams + 1)
+    vectors = max(blocks.alternating for blocks in architecture.blocks)
+    if vectors:  # all but one are made from the one at the start, and joined again at the end
+        around += Counts(matrices=2 * (vectors - 1) * hidden * hidden)
+    width = max(blocks.token_input for blocks in architecture.blocks)
+    if width:
+        around += Counts(matrices=hidden * architecture.layers * width, small=width)
+    return sum((in_layers(blocks, hidden, of) for blocks in architecture.blocks), around)
+
+
 def loaded_in_blocks(architecture: Architecture, *, positions: Number) -> Counts:
     """Parameters of the blocks that a pass over `positions` positions loads, on average over the experts chosen."""
+    return in_blocks(architecture, lambda network: network.loaded(architecture.hidden, positions=positions))
+
+
+def mtp_parameters(architecture: Architecture) -> Counts:
+    """Parameters of the layers that predict further tokens: the layer, what joins two vectors, three norms."""
+    if architecture.mtp is None:
+        return Counts()
     hidden = architecture.hidden
-    loaded = Counts(small=hidden)
-    for blocks in architecture.blocks:
-        around = blocks.attention.parameters(hidden) + Counts(small=blocks.norms * hidden)
-        loaded += (around + blocks.feed_forward.loaded(hidden, positions=positions)).times(blocks.count)
-    return loaded
+    layer = in_layers(architecture.mtp, hidden, lambda network: network.stored(hidden))
+    return layer + Counts(small=architecture.mtp.count * (2 * hidden * hidden + 3 * hidden))
 
 
-def bytes_in_format(precision: Precision, counts: Counts, *, tables: Number) -> Number:
-    """Bytes of parameters in a number format; `tables` are those of the input embedding and the output layer."""
+def checkpoint_bytes(architecture: Architecture, precision: Precision) -> Number:
+    """Bytes of the files in a number format, with the layers that predict further tokens.
+
+    Towers for pictures and sound are not included.
+    """
+    counts, further = parameters(architecture), mtp_parameters(architecture)
+    copies = counts.output_layer + counts.input_embedding_apart if architecture.mtp and architecture.mtp_tables else 0
+    return bytes_in_format(precision, counts.stored + further, tables=counts.tables + copies, mixture=counts.mixture)
+
+
+def bytes_in_format(precision: Precision, counts: Counts, *, tables: Number, mixture: bool) -> Number:
+    """Bytes of parameters in a number format.
+
+    Args:
+        precision: the format.
+        counts: parameters outside the tables.
+        tables: parameters of the tables of tokens.
+        mixture: whether the model has experts, beside which some formats keep the other matrices wider.
+    """
     return format_bytes(
         matrices=counts.matrices,
-        matrix_bits=precision.other_matrix_bits if np.any(counts.experts) else precision.matrix_bits,
+        matrix_bits=precision.other_matrix_bits if mixture else precision.matrix_bits,
         experts=counts.experts,
         expert_bits=precision.matrix_bits,
         small=counts.small,

@@ -88,12 +88,13 @@ def one_pass(
             layers=blocks.count, flops_per_layer=blocks.attention.flops(positions=positions, past=past)
         )
         for blocks in architecture.blocks
+        if blocks.attention
     )
     flops = pass_flops(requests=requests, matrix_flops=matrices, attention_flops=attention)
     bytes_read = pass_bytes_read(
         parameter_bytes=deployment.loaded_bytes(positions=requests * positions),
         requests=requests,
-        cache_bytes=kv_cache.request_cache_bytes(
+        cache_bytes=kv_cache.read_cache_bytes(
             architecture, tokens=past, bytes_per_number=deployment.cache_bytes_per_number
         ),
     )

@@ -48,8 +48,11 @@ def break_even_read_share(*, write: Number, read: Number) -> Number:
 
 @formula(unit="requests", ref="prompt-caching")
 def break_even_requests(*, write: Number, read: Number) -> Number:
-    """Requests, the storing one included, after which caching costs no more, when all later ones read."""
-    return np.maximum(1, np.ceil((write - read) / (1 - read)))
+    """Requests, the storing one included, after which caching costs no more, when all later ones read.
+
+    A billionth is taken off, so that a quotient which is whole but for rounding stays whole.
+    """
+    return np.maximum(1, np.ceil((write - read) / (1 - read) - 1e-9))
 
 
 @formula(unit="%", ref="prompt-caching")

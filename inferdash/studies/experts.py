@@ -83,7 +83,7 @@ def study(scenario: Scenario) -> ExpertNumbers:
 
 def experts_of(architecture: Architecture) -> Experts | None:
     """The experts of a model's layers, None where it has none."""
-    kinds = (blocks.feed_forward for blocks in architecture.blocks)
+    kinds = (network for blocks in architecture.blocks for network in blocks.networks)
     return next((kind for kind in kinds if isinstance(kind, Experts)), None)
 
 
@@ -281,7 +281,11 @@ def parts_table(scenario: Scenario, result: ExpertNumbers) -> Table:
             Row("Other matrices", "parameters", (float(counts.stored.matrices), float(counts.active.matrices))),
             Row("Norms, routers, biases", "parameters", (float(counts.stored.small), float(counts.active.small))),
             Row("Output layer", "parameters", (float(counts.output_layer), float(counts.output_layer))),
-            Row("Input embedding, looked up", "parameters", (float(counts.input_embedding_apart), 0.0)),
+            Row(
+                "Input embedding, other tables looked up",
+                "parameters",
+                (float(counts.input_embedding_apart + counts.token_tables), 0.0),
+            ),
             Row("In all", "parameters", (result.parameters, result.active_parameters)),
         ),
         head="Parameters",

@@ -8,8 +8,9 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts.architecture import Architecture
 from inferdash.formula import section
-from inferdash.layers.attention import Attention, GroupedAttention
 from inferdash.layers.feed_forward import Experts
+from inferdash.layers.grouped import GroupedAttention
+from inferdash.layers.kinds import Attention
 from inferdash.physics import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
@@ -36,7 +37,11 @@ class KVCache:
     positions_with: int = number("positions", "run with a cache, in the small example")
     bytes_per_token: float = number("B/token", "cache of one token in all layers")
     bytes_per_further_token: float = number("B/token", "cache of one more token of a long text")
-    bytes_per_request: float = number("B", "cache of one request after its prompt")
+    bytes_per_request: float = number("B", "cache of one request after its prompt, its state included")
+    state_bytes: float = number("B", "state of one request, whatever its length")
+    reserved_bytes_per_request: float = number(
+        "B", "cache of one request where an engine reserves every layer alike, its state included"
+    )
     long_pass_ratio: float = number("times", "memory read per pass at a long context, against none")
     long_tokens: int = number("tokens", "length of that long context")
     crossover_tokens: int | None = number(
@@ -55,7 +60,11 @@ def study(scenario: Scenario) -> KVCache:
         without = kv_cache.positions_without_cache(**small)
         with_cache = kv_cache.positions_with_cache(**small)
     with section("Cache"):
-        token, request = _bytes(machine, 1), _bytes(machine, scenario.prompt)
+        state = float(kv_cache.request_state_bytes(machine.architecture))
+        token, request = _bytes(machine, 1) - state, _bytes(machine, scenario.prompt)
+        reserved = kv_cache.reserved_cache_bytes(
+            machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number
+        ) + kv_cache.request_state_bytes(machine.architecture, reserved=True)
     long_tokens = max(_LONG, scenario.prompt + scenario.answer)
     with section("A long text"):
         short, long = (decode(machine, requests=1, past=past).bytes_read for past in (0, long_tokens))
@@ -67,6 +76,8 @@ def study(scenario: Scenario) -> KVCache:
         bytes_per_token=token,
         bytes_per_further_token=_bytes(machine, long_tokens + 1) - _bytes(machine, long_tokens),
         bytes_per_request=request,
+        state_bytes=state,
+        reserved_bytes_per_request=float(reserved),
         long_pass_ratio=float(ratio),
         long_tokens=long_tokens,
         crossover_tokens=_crossover(machine, float(short)),
@@ -107,10 +118,11 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
     request = quantities.shown(result.bytes_per_request, "B")
     tokens = quantities.count(scenario.prompt, "token")
     token = quantities.shown(result.bytes_per_token, "B")
-    said = f"A request of {tokens} fills {request} of KV cache, {token} for each token"
+    state = f" and {quantities.shown(result.state_bytes, 'B')} whatever the length" if result.state_bytes else ""
+    said = f"A request of {tokens} fills {request} of KV cache{':' if state else ','} {token} for each token"
     if result.bytes_per_further_token != result.bytes_per_token:
         said += f" at first and {quantities.shown(result.bytes_per_further_token, 'B')} past the attention window"
-    return f"{said}."
+    return f"{said}{state}."
 
 
 def headline_numbers(result: KVCache) -> list[tuple[str, float | None, str]]:
@@ -180,14 +192,27 @@ def length_table(scenario: Scenario) -> Table:
     return Table(tuple(quantities.count(length, "token") for length in lengths), tuple(rows), head="Model")
 
 
+_OTHER_KINDS: Final = {
+    "LatentAttention": "multi-head latent attention (MLA)",
+    "CompressedAttention": "compressed attention",
+    "GatedDeltaNet": "linear attention (Gated DeltaNet)",
+    "KimiDelta": "linear attention (Kimi Delta)",
+    "Lightning": "linear attention (Lightning)",
+    "StateSpace": "state space (Mamba-2)",
+    "SelectiveStateSpace": "state space (Mamba)",
+    "ShortConvolution": "short convolution",
+}
+"""Kinds whose cache does not follow from a number of key-value heads, in the field's words."""
+
+
 def _kinds(architecture: Architecture) -> str:
     """The kinds of attention of a model's layers, in the field's words."""
-    return " and ".join(dict.fromkeys(_kind(blocks.attention) for blocks in architecture.blocks))
+    return " and ".join(dict.fromkeys(_kind(blocks.attention) for blocks in architecture.blocks if blocks.attention))
 
 
 def _kind(attention: Attention) -> str:
     if not isinstance(attention, GroupedAttention):
-        return "multi-head latent attention (MLA)"
+        return _OTHER_KINDS[type(attention).__name__]
     if attention.kv_heads == attention.heads:
         return _MULTI_HEAD
     return _MULTI_QUERY if attention.kv_heads == 1 else "grouped-query attention (GQA)"
@@ -247,9 +272,12 @@ def stored_sentence(scenario: Scenario, result: KVCache) -> str:
     machine = scenario.deployment
     read = float(machine.loaded_bytes(positions=scenario.batch))
     sizes = [str(quantities.shown(size, "B")) for size in (result.parameters_bytes, read)]
-    unread = ["the input embedding is looked up, not read in full"] * bool(machine.parameters.input_embedding_apart)
+    counts = machine.parameters
+    tables = "embedding tables are" if counts.token_tables else "the input embedding is"
+    looked_up = bool(counts.token_tables or counts.input_embedding_apart)
+    unread = [f"{tables} looked up, not read in full"] * looked_up
     unread += ["experts that no token uses are not read"] * any(
-        isinstance(blocks.feed_forward, Experts) for blocks in machine.architecture.blocks
+        isinstance(network, Experts) for blocks in machine.architecture.blocks for network in blocks.networks
     )
     if sizes[0] == sizes[1] or not unread:
         return ""

@@ -8,8 +8,8 @@ import pytest
 
 from inferdash import links
 from inferdash.formula import Step, recording
-from inferdash.layers.attention import GroupedAttention
 from inferdash.layers.feed_forward import GatedFeedForward
+from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics import speculation as physics
 from inferdash.quantities import digits, percent, shown
 from inferdash.scenario import Scenario

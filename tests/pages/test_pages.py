@@ -1,33 +1,56 @@
 """Every page, run by Streamlit's own test runner: by default, by a link, at extremes, by a broken link."""
 
 import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
+from xml.etree import ElementTree as ET
 
+import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
+from inferdash.facts import library
 from inferdash.studies.report import STUDIES
 from inferdash.ui.server import FRAME
 
 LINKS = {
-    "default": "v=1",
+    "default": "",
+    "chapter": library.scenarios()["1-chapter"].link.removeprefix("?"),
     "batch": "model=qwen3-32b&accelerator=h200-sxm&gpus=2&weights=fp8&batch=64&v=1",
+    "experts": "model=deepseek-v3&weights=fp8&accelerator=h200-sxm&gpus=8&batch=256&v=1",
+    "too large": "model=llama-3.1-405b&accelerator=rtx-4090&v=1",
     "does not fit": "model=llama-3.1-405b&accelerator=rtx-4090&prompt=1000000&v=1",
     "one token": "prompt=1&answer=1&v=1",
+    "long prompt": "prompt=1000000&v=1",
     "no peak": "accelerator=m4-max&reasoning=100&v=1",
     "own": "model=own&layers=10&accelerator=own&memory=24GB&bandwidth=1TB/s&peak=100TFLOP/s&v=1",
     "huge": "prompt=10000000&answer=10000000&batch=1000000&reasoning=10000000&gpus=1024&v=1",
     "broken": "model=nonsense&batch=-1&title=[x](http://a.b)&foo=1",
 }
+NO_NUMBER = re.compile(r"(?i:\b(nan|inf|infinity|infty)\b|∞)|\bNone\b(?! of)")
+"""What no reader should meet: a number that is none, or the want of one as Python writes it."""
+
+
+def turned(app: AppTest, page: str) -> AppTest:
+    """The session, with that page open."""
+    return app.switch_page(str(shipped("pages") / f"{page}.py")).run()
+
+
+def started(query: str) -> AppTest:
+    """A session that began with a link."""
+    app = AppTest.from_file(str(FRAME), default_timeout=20)
+    for name, value in dict(pair.split("=") for pair in query.split("&") if pair).items():
+        app.query_params[name] = value
+    return app.run()  # after the first run the test runner knows the addresses of the pages
 
 
 def opened(page: str, query: str) -> AppTest:
-    app = AppTest.from_file(str(FRAME), default_timeout=20)
-    for name, value in dict(pair.split("=") for pair in query.split("&")).items():
-        app.query_params[name] = value
-    app.run()  # after the first run the test runner knows the addresses of the pages
-    app.switch_page(str(shipped("pages") / f"{page}.py")).run()
+    app = turned(started(query), page)
     assert app.caption[0].value.startswith(f"{STUDIES[page].TITLE}: "), "another page was run"
     return app
 
@@ -36,32 +59,162 @@ def address(app: AppTest) -> dict[str, str]:
     return {name: value if isinstance(value, str) else value[-1] for name, value in app.query_params.items()}
 
 
-def charts(app: AppTest) -> list[Any]:
-    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+@dataclass(frozen=True)
+class Headline:
+    """A headline number: the label, the number and unit below it, and the exact figure on hover."""
+
+    label: str
+    number: str
+    unit: str
+    exact: str
 
 
-@pytest.mark.parametrize("page", STUDIES)
-@pytest.mark.parametrize("query", LINKS.values(), ids=LINKS)
-def test_a_page_stands(page: str, query: str) -> None:
-    app = opened(page, query)
-    assert not app.exception
-    (sentence,) = app.title
-    assert sentence.value.endswith(".")
-    assert "nan" not in sentence.value.lower().split()
-    assert charts(app) or page == "overview" or "Show DeepSeek-V3" in [button.label for button in app.button]
-    text = json.dumps(charts(app))
-    assert "NaN" not in text
-    assert "Infinity" not in text
+@dataclass(frozen=True)
+class Seen:
+    """What a page showed."""
+
+    errors: list[str]
+    captions: list[str]
+    titles: list[str]
+    plain: list[str]
+    """Shown as text and nothing else."""
+    markdown: list[str]
+    html: list[str]
+    headlines: list[Headline]
+    specs: list[Any]
+    rows: dict[str, list[dict[str, Any]]]
+    """Rows of the charts' data sets, by place of the chart and name of the set."""
+    buttons: list[str]
+
+    @property
+    def words(self) -> list[str]:
+        """All that is written on the page, outside its charts and controls."""
+        spans = [" ".join(ET.fromstring(f"<div>{body}</div>").itertext()) for body in self.html]  # noqa: S314
+        return [*self.titles, *self.captions, *self.plain, *self.markdown, *spans]
+
+
+def seen(app: AppTest) -> Seen:
+    bodies = [one.proto.body for one in app.get("html")]
+    html = [body for body in bodies if not body.startswith("<style")]
+    charts = app.get("vega_lite_chart")
+    return Seen(
+        errors=[error.message for error in app.exception],
+        captions=[one.value for one in app.caption],
+        titles=[one.value for one in app.title],
+        plain=[one.value for one in app.text],
+        markdown=[one.value for kind in (app.markdown, app.header, app.subheader) for one in kind],
+        html=html,
+        headlines=[one for body in html if 'class="numbers"' in body for one in headlines(body)],
+        specs=[json.loads(chart.proto.spec) for chart in charts],
+        rows={
+            f"{place} {part.name}": pa.ipc.open_stream(part.data.data).read_all().to_pylist()
+            for place, chart in enumerate(charts)
+            for part in chart.proto.datasets
+        },
+        buttons=[button.label for button in app.button],
+    )
+
+
+def headlines(body: str) -> Iterator[Headline]:
+    for cell in ET.fromstring(body):  # noqa: S314 - the project's own markup
+        label, number = cell
+        small = next(iter(number))
+        yield Headline(label.text or "", (number.text or "").strip(), small.text or "", number.attrib["title"])
+
+
+@cache
+def walked(query: str, *, working: bool = False) -> dict[str, Seen]:
+    """Every page in the session of a link, one after another as a reader goes through them."""
+    app = started(query)
+    if working:
+        app.session_state["working"] = True
+    return {page: seen(turned(app, page)) for page in STUDIES}
+
+
+EVERYWHERE = pytest.mark.parametrize(
+    ("query", "page"),
+    [pytest.param(query, page, id=f"{name}-{page}") for name, query in LINKS.items() for page in STUDIES],
+)
+
+
+@EVERYWHERE
+def test_a_page_stands(query: str, page: str) -> None:
+    shown = walked(query)[page]
+    assert not shown.errors
+    assert shown.captions[0].startswith(f"{STUDIES[page].TITLE}: "), "another page was run"
+    (sentence,) = shown.titles
+    assert sentence.endswith(".")
+    assert len(sentence.split()) > 4
+    assert shown.specs or page == "overview" or "Show DeepSeek-V3" in shown.buttons
+    for place, _ in enumerate(shown.specs):
+        assert [name for name, rows in shown.rows.items() if name.split()[0] == str(place) and rows], "an empty chart"
+
+
+@EVERYWHERE
+def test_headline_numbers_carry_their_units(query: str, page: str) -> None:
+    shown = walked(query)[page].headlines
+    assert shown
+    for one in shown:
+        assert one.label
+        if one.number == "not known":
+            assert not one.unit
+            continue
+        assert one.unit or one.number[0] == "$" or one.number[-1] == "%" or one.exact.endswith(" parameters"), one
+        assert re.search(r"\d", one.number), one
+        exact, _, unit = one.exact.partition(" ")
+        assert math.isfinite(float(exact.replace(",", ""))), one
+        assert unit, one
+
+
+@EVERYWHERE
+def test_every_number_of_a_page_is_one(query: str, page: str) -> None:
+    shown = walked(query)[page]
+    for words in shown.words:
+        assert not NO_NUMBER.search(words), words
+    for name, rows in shown.rows.items():
+        for value in (value for row in rows for value in row.values()):
+            assert value is not None, name
+            assert not isinstance(value, float) or math.isfinite(value), name
+            assert not isinstance(value, str) or not NO_NUMBER.search(value), value
+    assert not re.search(r"\b(NaN|-?Infinity)\b", json.dumps(shown.specs))
+
+
+@pytest.mark.parametrize("link", ["chapter", "experts"])
+@pytest.mark.parametrize("page", [page for page in STUDIES if page != "overview"])
+def test_the_working_opens(page: str, link: str) -> None:
+    shown = walked(LINKS[link], working=True)[page]
+    assert not shown.errors
+    formulas = [words for words in shown.markdown if "$$" in words]
+    assert formulas
+    assert not [words for words in formulas if NO_NUMBER.search(words)]
+
+
+@pytest.mark.parametrize("page", ["overview", "compute_vs_memory", "kv_cache"])
+@pytest.mark.parametrize(
+    ("link", "gpus"),
+    [
+        # Parameters of 2 bytes and the cache of one prompt, in bytes, over the memory of a GPU.
+        ("too large", math.ceil((2 * 405_853_388_800 + 516_096 * 1024) / 24e9)),
+        ("long prompt", math.ceil((2 * 8_030_261_248 + 131_072 * 1_000_000) / 80e9)),
+    ],
+)
+def test_where_it_does_not_fit_the_way_out_is_named(page: str, link: str, gpus: int) -> None:
+    named = re.compile(rf"\bat least {gpus:,}(?![\d,]|\.\d)|(?<![\d,.]){gpus:,} GPU")
+    shown = walked(LINKS[link])[page]
+    told = shown.words if page == "kv_cache" else shown.titles
+    assert [words for words in told if named.search(words)]
 
 
 @pytest.mark.parametrize("page", STUDIES)
 def test_a_broken_link_is_said_and_shown_as_text(page: str) -> None:
-    app = opened(page, LINKS["broken"])
-    said = "\n".join(text.value for text in app.text)
-    for problem in links.decode(LINKS["broken"]).problems:
+    shown = walked(LINKS["broken"])[page]
+    said = "\n".join(shown.plain)
+    problems = links.decode(f"?{LINKS['broken']}").problems
+    assert {problem.field for problem in problems} == {"model", "batch", "foo", "v"}
+    for problem in problems:
         assert problem.sentence in said
     assert "[x](http://a.b)" in said
-    assert "http://a.b" not in "".join(markdown.value for markdown in app.markdown)
+    assert "http://a.b" not in "".join(shown.markdown)
 
 
 def test_an_edit_changes_the_result_and_the_link() -> None:

@@ -1,6 +1,10 @@
 """Laws that hold for every model on every accelerator."""
 
 import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +13,19 @@ from hypothesis import strategies as st
 
 from inferdash.facts import library
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
-from inferdash.layers.attention import GroupedAttention, LatentAttention
+from inferdash.layers.grouped import GroupedAttention
+from inferdash.layers.latent import LatentAttention
+from inferdash.physics import batching as places
+from inferdash.physics import experts as routing
 from inferdash.physics import memory
 from inferdash.physics.deployment import Deployment, deploy
+from inferdash.physics.parameters import parameters
 from inferdash.physics.passes import Pass, decode, one_pass, prefill
+from inferdash.physics.quantization import normal_error
 from inferdash.physics.speculation import kept, speedup, tokens_per_pass
+from inferdash.pricing import prompt_cache as pricing
+from inferdash.scenario import Scenario
+from inferdash.studies import batching, experts, kv_cache, prompt_cache, quantization
 
 CHIPS = [chip for chip in library.accelerators().values() if chip.dense_bf16]
 
@@ -134,3 +146,336 @@ def test_kept_proposals_are_the_shared_start(proposals: list[str], own: list[str
     agreed = kept(proposals, own)
     assert proposals[:agreed] == own[:agreed]
     assert agreed == min(len(proposals), len(own)) or proposals[agreed] != own[agreed]
+
+
+EVERY_MODEL = pytest.mark.parametrize("name", library.models())
+MIXTURES = [name for name, model in library.models().items() if experts.experts_of(model)]
+RATES = ("dense_bf16", "dense_fp16", "dense_fp8", "dense_int8", "dense_fp4")
+BATCH_ROWS = np.array([[1.0], [2.0], [3.0], [8.0], [64.0], [1000.0], [1_000_000.0]])
+PAST_COLUMNS = np.array([[0.0, 1.0, 127.0, 128.0, 129.0, 1024.0, 8192.0, 131_072.0, 10_000_000.0]])
+
+
+def on_every_accelerator(name: str) -> Iterator[Deployment]:
+    """A model preset on each accelerator preset, in formats of the parameters and the cache at each of their rates."""
+    for chip in library.accelerators().values():
+        for weights, cache in (("bf16", "bf16"), ("fp8", "fp8"), ("int8", "bf16"), ("mxfp4", "fp8")):
+            yield deploy(
+                library.models()[name],
+                chip,
+                gpus=3,
+                weights=PRECISIONS[weights],
+                cache=CACHE_PRECISIONS[cache],
+            )
+
+
+def at_least(values: Any, bound: Any) -> bool:
+    return bool(np.all(np.asarray(values) >= np.asarray(bound) * (1 - 1e-12)))
+
+
+def alike(values: Any, others: Any) -> bool:
+    return bool(np.allclose(values, others, rtol=1e-12, atol=0))
+
+
+def never_falls(values: Any, axis: int) -> bool:
+    whole = np.broadcast_to(values, np.broadcast_shapes(np.shape(values), BATCH_ROWS.shape, PAST_COLUMNS.shape))
+    return bool(np.all(np.diff(whole, axis=axis) >= -1e-12 * np.delete(whole, -1, axis=axis)))
+
+
+def bytes_of_one_position(machine: Deployment) -> float:
+    """A bound from below: what one position works with, each kind at the fewest bits of the format."""
+    active, bits = machine.parameters.active, machine.weights
+    in_matrices = (active.matrices + active.experts) * bits.matrix_bits
+    return float(in_matrices + active.small * bits.small_bits + machine.parameters.output_layer * bits.table_bits) / 8
+
+
+@EVERY_MODEL
+def test_every_preset_keeps_the_floors_of_the_datasheet(name: str) -> None:
+    """The floors are worked out from the facts, not from the pass: what one position loads and multiplies."""
+    for machine in on_every_accelerator(name):
+        chip, counts = machine.accelerator, machine.parameters
+        alone_s = bytes_of_one_position(machine) / (machine.gpus * chip.bandwidth)
+        one = decode(machine, requests=BATCH_ROWS, past=PAST_COLUMNS)
+        assert alike(one.load_s, np.asarray(one.bytes_read) / (machine.gpus * chip.bandwidth))
+        assert at_least(one.load_s, alone_s)
+        assert at_least(one.flops, 2 * counts.active_total * BATCH_ROWS)
+        # The cache of each request is loaded for it alone.
+        grown = np.asarray(one.bytes_read) - np.asarray(one.bytes_read)[:, :1]
+        assert np.allclose(grown, BATCH_ROWS * grown[:1], rtol=1e-6, atol=0)
+        assert grown[0, -1] > 0
+        peaks = [peak for rate in RATES if (peak := getattr(chip, rate))]
+        assert (one.pass_s is None) == (one.compute_s is None) == (not peaks)
+        if peaks:
+            multiplying_s = 2 * counts.active_total * BATCH_ROWS / (machine.gpus * max(peaks))
+            assert at_least(one.pass_s, np.maximum(one.load_s, multiplying_s))
+            reading = prefill(machine, prompt=PAST_COLUMNS + 1, output_layer_last=True)
+            in_blocks = counts.active.total * (PAST_COLUMNS + 1)
+            assert at_least(reading.pass_s, np.maximum(alone_s, 2 * in_blocks / (machine.gpus * max(peaks))))
+
+
+@EVERY_MODEL
+def test_on_every_preset_more_never_takes_less(name: str) -> None:
+    """Neither a larger batch nor a longer text shortens a pass, and a larger batch never gets fewer tokens together."""
+    for machine in on_every_accelerator(name):
+        one = decode(machine, requests=BATCH_ROWS, past=PAST_COLUMNS)
+        whole = one.load_s if one.pass_s is None else one.pass_s
+        assert never_falls(whole, axis=0)
+        assert never_falls(whole, axis=1)
+        assert never_falls(BATCH_ROWS / whole, axis=0)
+        reading = prefill(machine, prompt=PAST_COLUMNS + 1, output_layer_last=False)
+        assert never_falls(reading.load_s if reading.pass_s is None else reading.pass_s, axis=1)
+
+
+@EVERY_MODEL
+def test_twice_the_bandwidth_and_the_peaks_halve_the_limit_on_every_preset(name: str) -> None:
+    for machine in on_every_accelerator(name):
+        chip = machine.accelerator
+        twice = {rate: 2 * rated for rate in ("bandwidth", *RATES) if (rated := getattr(chip, rate))}
+        other = deploy(
+            machine.architecture,
+            chip.model_copy(update=twice),
+            gpus=machine.gpus,
+            weights=machine.weights,
+            cache=machine.cache,
+        )
+        for slow, fast in (
+            (decode(machine, requests=BATCH_ROWS, past=8192), decode(other, requests=BATCH_ROWS, past=8192)),
+            (
+                prefill(machine, prompt=1024, output_layer_last=False),
+                prefill(other, prompt=1024, output_layer_last=False),
+            ),
+        ):
+            assert alike(np.asarray(fast.load_s) * 2, slow.load_s)
+            assert (fast.pass_s is None) == (slow.pass_s is None)
+            if slow.pass_s is not None:
+                assert alike(np.asarray(fast.pass_s) * 2, slow.pass_s)
+        assert memory.largest_batch(other, tokens=1024) == memory.largest_batch(machine, tokens=1024)
+
+
+@EVERY_MODEL
+def test_the_parts_of_the_parameters_add_up(name: str) -> None:
+    counts = parameters(library.models()[name])
+    active = counts.active.matrices + counts.active.experts + counts.active.small + counts.output_layer
+    assert active == counts.active_total <= counts.stored_total
+    assert (counts.active.experts < counts.stored.experts) == (name in MIXTURES)
+    scenario = Scenario(model=name)
+    *parts, total = experts.parts_table(scenario, experts.study(scenario)).rows
+    assert list(total.values) == [counts.stored_total, counts.active_total]
+    assert [sum(column) for column in zip(*(row.values for row in parts), strict=True)] == list(total.values)
+
+
+@EVERY_MODEL
+def test_parameters_caches_and_free_memory_are_the_memory(name: str) -> None:
+    for chip, accelerator in library.accelerators().items():
+        for gpus, batch, kv in ((1, 1, "bf16"), (64, 32, "fp8")):
+            scenario = Scenario(model=name, accelerator=chip, gpus=gpus, batch=batch, kv=kv, prompt=5000)
+            result = kv_cache.study(scenario)
+            room = gpus * accelerator.memory
+            assert result.parameters_bytes + result.caches_bytes + result.free_bytes == pytest.approx(room, rel=1e-12)
+            fits = batch <= memory.largest_batch(scenario.deployment, tokens=5000)
+            assert (result.free_bytes >= 0) == fits
+            bars = kv_cache.memory_rows(result)
+            assert bars[0]["start_b"] == 0
+            assert all(left["end_b"] == right["start_b"] for left, right in pairwise(bars))
+            held = result.parameters_bytes + batch * result.bytes_per_request
+            assert bars[-1]["end_b"] == pytest.approx(room if fits else held, rel=1e-12)
+
+
+def prompts() -> st.SearchStrategy[str]:
+    return st.text(st.sampled_from("ab 12$.é_"), max_size=12)
+
+
+@st.composite
+def cached_prompts(draw: st.DrawFn) -> Scenario:
+    """Any prompt with any cache at any prices."""
+    return Scenario(
+        shared=draw(st.integers(1, 100_000)),
+        question=draw(st.integers(0, 10_000)),
+        increment=draw(st.sampled_from([1, 2, 64, 128, 1000, 2048])),
+        minimum=draw(st.sampled_from([0, 1024, 4096, 200_000])),
+        read=draw(st.floats(0, 0.99)),
+        write=draw(st.floats(1, 10)),
+        lifetime=draw(st.floats(1, 86_400)),
+        interval=draw(st.floats(0.001, 86_400)),
+        renewed=draw(st.booleans()),
+        arrivals=draw(st.sampled_from(["fixed", "random"])),
+        requests=draw(st.integers(1, 1000)),
+        input_usd=draw(st.sampled_from([0.0, 2.0, 5.0])),
+    )
+
+
+@given(prompts(), prompts())
+@settings(deadline=None)
+def test_positions_read_and_run_are_those_of_the_prompt(first: str, second: str) -> None:
+    scenario = Scenario(first_prompt=first, second_prompt=second)
+    stored, later = (prompt_cache.tokens_of(text) for text in (scenario.first_prompt, scenario.second_prompt))
+    assert "".join(later) == scenario.second_prompt
+    result = prompt_cache.study(scenario)
+    read = result.positions_read
+    assert read + result.positions_run == len(later)
+    assert stored[:read] == later[:read]
+    assert read == min(len(stored), len(later)) or stored[read] != later[read]
+    (_, left), (_, shown) = prompt_cache.chips(scenario)
+    assert ["stored"] * len(stored) == [state for _, state in left]
+    assert ["read"] * read + ["run"] * result.positions_run == [state for _, state in shown]
+
+
+@given(cached_prompts())
+@settings(deadline=None)
+def test_fresh_read_and_written_tokens_are_the_input(scenario: Scenario) -> None:
+    result = prompt_cache.study(scenario)
+    whole = scenario.shared + scenario.question
+    reused = result.reused_tokens
+    fresh = whole - reused
+    assert result.uncached_request_tokens == whole
+    assert result.first_request_tokens == pytest.approx(fresh + scenario.write * reused, rel=1e-12)
+    assert result.later_request_tokens == pytest.approx(fresh + scenario.read * reused, rel=1e-12)
+    assert reused % scenario.increment == 0
+    assert reused == 0 or scenario.minimum <= reused <= scenario.shared < reused + scenario.increment
+    assert 0 <= result.read_share <= 1
+    cheapest, dearest = result.later_request_tokens, result.first_request_tokens
+    assert cheapest * (1 - 1e-12) <= result.mean_request_tokens <= dearest * (1 + 1e-12)
+    paid = dearest + (scenario.requests - 1) * result.mean_request_tokens
+    assert result.all_requests_usd * 1e6 == pytest.approx(paid * scenario.input_usd, rel=1e-12)
+
+
+@given(cached_prompts())
+@settings(deadline=None)
+def test_without_reads_each_request_costs_what_writing_costs(scenario: Scenario) -> None:
+    late = {"interval": 2 * scenario.lifetime, "renewed": True, "arrivals": "fixed"}
+    written = prompt_cache.study(scenario.model_copy(update=late))
+    assert written.read_share == 0
+    assert written.mean_request_tokens == written.first_request_tokens
+    price = scenario.input_usd / 1e6
+    writing = price * scenario.requests * written.first_request_tokens
+    assert written.all_requests_usd == pytest.approx(writing, rel=1e-12)
+    # A start that is too short is never written, and then each request costs what it costs without a cache.
+    short = prompt_cache.study(scenario.model_copy(update={"minimum": 200_000}))
+    assert (short.reused_tokens, short.read_share) == (0, 0)
+    costs = {short.first_request_tokens, short.later_request_tokens, short.mean_request_tokens}
+    assert costs == {short.uncached_request_tokens}
+    assert short.all_requests_usd == pytest.approx(short.all_requests_uncached_usd, rel=1e-12)
+    assert short.saving_factor == 1
+
+
+@given(cached_prompts(), st.floats(1, 1000))
+@settings(deadline=None)
+def test_a_longer_lifetime_never_lowers_the_read_share(scenario: Scenario, longer: float) -> None:
+    result = prompt_cache.study(scenario)
+    for more in ({"lifetime": scenario.lifetime * longer}, {"interval": scenario.interval / longer}):
+        other = prompt_cache.study(scenario.model_copy(update=more))
+        assert other.read_share >= result.read_share - 1e-15
+        assert other.mean_request_tokens <= result.mean_request_tokens * (1 + 1e-12)
+
+
+@given(st.floats(0, 0.99), st.floats(1, 10), st.integers(1, 100_000), st.integers(0, 100_000))
+def test_at_the_break_even_a_cache_costs_what_none_costs(read: float, write: float, start: int, rest: int) -> None:
+    first = pricing.first_request_tokens(start=start, rest=rest, write=write)
+    later = pricing.later_request_tokens(start=start, rest=rest, read=read)
+    share = pricing.break_even_read_share(write=write, read=read)
+    assert 0 <= share <= 1
+    assert pricing.mean_request_tokens(first=first, later=later, read_share=share) == pytest.approx(start + rest)
+    requests = int(pricing.break_even_requests(write=write, read=read))
+    assert first + (requests - 1) * later <= requests * (start + rest) * (1 + 1e-9)
+    if requests > 1:
+        assert first + (requests - 2) * later >= (requests - 1) * (start + rest) * (1 - 1e-9)
+
+
+def test_break_even_requests_at_every_price_that_the_page_offers() -> None:
+    """Prices have two digits; in whole hundredths the quotient is exact."""
+    for read in range(100):
+        for write in range(100, 1001):
+            exact = max(1, math.ceil(Fraction(write - read, 100 - read)))
+            assert pricing.break_even_requests(write=write / 100, read=read / 100) == exact, (write, read)
+
+
+@given(st.sampled_from(MIXTURES), st.integers(1, 1_000_000))
+@settings(deadline=None)
+def test_experts_that_a_batch_reads_and_leaves_are_all(name: str, batch: int) -> None:
+    kind = experts.experts_of(library.models()[name])
+    result = experts.study(Scenario(model=name, batch=batch))
+    assert kind is not None
+    assert result.distinct_experts is not None
+    assert result.expected_unused is not None
+    assert result.positions_per_expert is not None
+    assert result.distinct_experts + result.expected_unused == pytest.approx(kind.experts, rel=1e-12)
+    fewest, most = kind.experts_per_token, min(kind.experts, batch * kind.experts_per_token)
+    assert fewest * (1 - 1e-12) <= result.distinct_experts <= most * (1 + 1e-12)
+    assert result.positions_per_expert * kind.experts == pytest.approx(batch * kind.experts_per_token)
+
+
+@given(st.lists(st.integers(-9999, 9999), min_size=1, max_size=16), st.integers(1, 16), st.integers(-99, 99))
+@settings(deadline=None)
+def test_shares_of_the_chosen_experts_add_up_to_1(hundredths: list[int], chosen: int, moved: int) -> None:
+    logits = [value / 100 for value in hundredths]
+    result = experts.study(Scenario(logits=", ".join(map(str, logits)), chosen=chosen))
+    assert sum(result.shares) == pytest.approx(1, rel=1e-12)
+    assert len(set(result.chosen_experts)) == len(result.shares) == min(chosen, len(logits))
+    assert list(result.shares) == sorted(result.shares, reverse=True)
+    taken = [logits[expert - 1] for expert in result.chosen_experts]
+    assert taken == sorted(logits, reverse=True)[: len(taken)]
+    # A softmax is the same where all logits are larger by as much.
+    others = ", ".join(str((value + 100 * moved) / 100) for value in hundredths)
+    other = experts.study(Scenario(logits=others, chosen=chosen))
+    assert other.shares == pytest.approx(result.shares, rel=1e-9)
+
+
+@given(st.integers(1, 64), st.data(), st.integers(1, 200), st.floats(0, 2))
+@settings(deadline=None)
+def test_each_drawn_position_chooses_different_experts(
+    many: int, data: st.DataObject, positions: int, skew: float
+) -> None:
+    each = data.draw(st.integers(1, many))
+    drawn = routing.drawn_positions(many, experts_per_token=each, positions=positions, skew=skew, seed=0)
+    assert drawn.sum() == positions * each
+    assert drawn.max() <= positions
+    assert routing.popularity(many, skew=skew).sum() == pytest.approx(1)
+
+
+def test_random_passes_read_as_many_experts_as_the_average_says() -> None:
+    drawn = [
+        np.count_nonzero(routing.drawn_positions(64, experts_per_token=4, positions=16, skew=0.0, seed=seed))
+        for seed in range(100)
+    ]
+    assert np.mean(drawn) == pytest.approx(64 * (1 - (1 - 4 / 64) ** 16), rel=0.02)
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=40), st.integers(1, 64))
+@settings(deadline=None)
+def test_places_of_passes_are_written_or_idle(lengths: list[int], slots: int) -> None:
+    result = batching.study(Scenario(lengths=", ".join(map(str, lengths)), slots=slots))
+    written = sum(lengths)
+    assert slots * result.static_passes == written + result.static_idle_places
+    assert slots * result.continuous_passes == written + result.idle_places
+    assert result.idle_places >= 0
+    assert max(*lengths, math.ceil(written / slots)) <= result.continuous_passes <= result.static_passes
+    for plan in (places.static, places.continuous):
+        stays = sorted(plan(lengths, places=slots), key=lambda stay: (stay.place, stay.first_pass))
+        assert sorted((stay.request, stay.passes) for stay in stays) == list(enumerate(lengths))
+        assert {stay.place for stay in stays} <= set(range(slots))
+        for one, after in pairwise(stays):
+            assert one.place < after.place or one.first_pass + one.passes <= after.first_pass
+
+
+@given(st.lists(st.integers(-999_999, 999_999), min_size=1, max_size=20), st.integers(2, 16), st.integers(-30, 30))
+@settings(deadline=None)
+def test_errors_stay_within_the_bound_and_integers_within_their_bits(values: list[int], bits: int, power: int) -> None:
+    scenario = Scenario(weight_values=", ".join(f"{value}e{power}" for value in values), bits=bits)
+    weights = [float(f"{value}e{power}") for value in values]
+    result = quantization.study(scenario)
+    top = 2 ** (bits - 1) - 1
+    assert result.max_error == pytest.approx(result.scale / 2)
+    for weight, integer, back in zip(weights, result.integers, result.restored, strict=True):
+        assert -top <= integer <= top
+        assert back == pytest.approx(integer * result.scale)
+        assert abs(back - weight) <= result.max_error * (1 + 1e-9)
+        assert weight * integer >= 0
+    if any(weights):
+        assert max(map(abs, result.integers)) == top
+    assert result.dot[0] == pytest.approx(math.fsum(weights), abs=1e-12 * max(map(abs, weights)))
+    assert abs(result.dot[1] - result.dot[0]) <= len(weights) * result.max_error * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("group", [8, 128, 1024])
+def test_more_bits_never_raise_the_error(group: int) -> None:
+    errors = [normal_error(bits=bits, group=group) for bits in range(2, 17)]
+    assert all(more < fewer for fewer, more in pairwise(errors))
