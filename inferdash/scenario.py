@@ -180,11 +180,11 @@ class Scenario(Validated):
     """Whether the output layer is the input embedding, stored once."""
     weights: Annotated[
         str, Choices("number format", lambda: {key: p.name for key, p in PRECISIONS.items()}), Place("model")
-    ] = Field("bf16", title="Parameters in")
+    ] = Field("bf16", title="Weight precision")
     """Number format of the parameters. The page “Quantization” says what each takes."""
     kv: Annotated[
         str, Choices("number format", lambda: {key: p.name for key, p in CACHE_PRECISIONS.items()}), Place("model")
-    ] = Field("bf16", title="KV cache in")
+    ] = Field("bf16", title="KV cache precision")
     """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
 
     accelerator: Annotated[
@@ -238,14 +238,14 @@ class Scenario(Validated):
 
     output_layer: Annotated[
         str,
-        Choices("way to count", lambda: {"every": "At every position", "last": "At the last position"}),
+        Choices("way to count", lambda: {"every": "For every token", "last": "For the last token"}),
         Place("page"),
     ] = Field("every", title="Output layer in the prefill")
-    """The chapter counts it at every position; engines run it at the last one only, which saves arithmetic."""
-    queue: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Wait for a GPU", ge=0, le=86_400)
+    """It gives the next token. The chapter counts it for every prompt token; engines run it for the last one only."""
+    queue: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Queue time", ge=0, le=86_400)
     """Time from sending a request until its prefill starts, such as 200 ms."""
-    network: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Network", ge=0, le=86_400)
-    """Time of the request and of its first token on the way, such as 50 ms."""
+    network: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Network time", ge=0, le=86_400)
+    """Time that the request and its first token spend on the way, such as 50 ms."""
     reasoning: Annotated[int, Place("page")] = Field(0, title="Hidden reasoning tokens", ge=0, le=_TOKENS)
     """Tokens that a reasoning model writes before its answer and that the API does not show."""
 
@@ -258,13 +258,13 @@ class Scenario(Validated):
     draft_share: Annotated[float, Place("page", _share_draft)] = Field(0.1, title="Size of the draft", ge=0, le=1)
     """Parameters, cache and time of a pass of the draft model, as a share of the large model's."""
     draft_tokens: Annotated[int, Place("page")] = Field(4, title="Proposed tokens", ge=1, le=16)
-    """Tokens that the draft model proposes before each check."""
+    """Tokens that the draft model proposes before each verification step."""
     acceptance: Annotated[float, Place("page")] = Field(0.8, title="Acceptance", ge=0, le=1)
     """Share of proposals, one after another, that the large model would have written too."""
 
     proposal: Annotated[
         str,
-        Choices("proposal", lambda: {"both": "Both right", "first": "The second wrong", "none": "Both wrong"}),
+        Choices("proposal", lambda: {"both": "Both right", "first": "Second wrong", "none": "Both wrong"}),
         Place("page"),
     ] = Field("both", title="In the example, the draft model proposes")
     """Two tokens that the draft model of the chapter's example proposes."""
@@ -296,13 +296,13 @@ class Scenario(Validated):
     """Tokens that the small picture writes, one in each pass."""
 
     first_prompt: Annotated[str, AfterValidator(_plain_text), Place("page")] = Field(
-        "The ride of 3 km cost $", title="A prompt that has left its cache", max_length=200
+        "The ride of 3 km cost $", title="Cached prompt", max_length=200
     )
-    """Split into tokens at spaces and signs, which is near what a tokenizer does."""
+    """A prompt whose tokens are in the cache. It is split at spaces and signs, near what a tokenizer does."""
     second_prompt: Annotated[str, AfterValidator(_plain_text), Place("page")] = Field(
-        "The ride of 2 km cost $", title="A later prompt", max_length=200
+        "The ride of 2 km cost $", title="New prompt", max_length=200
     )
-    """Its start is reused up to the first token that differs."""
+    """It reuses the cached prompt up to the first token that differs."""
     tools_tokens: Annotated[int, Place("page")] = Field(2000, title="Tools", ge=0, le=_TOKENS)
     """Tokens that describe tools."""
     tools_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="Tools change")
@@ -327,18 +327,18 @@ class Scenario(Validated):
     """Dollars for a million input tokens."""
     output_usd: Annotated[float, Place("page")] = Field(10.0, title="Output price, $ per million", ge=0, le=10_000)
     """Dollars for a million output tokens."""
-    read: Annotated[float, Place("page")] = Field(0.1, title="Read, times the input price", ge=0, le=0.99)
+    read: Annotated[float, Place("page")] = Field(0.1, title="Cache-read price, × input", ge=0, le=0.99)
     """Price of a token read from the cache, as a multiple of the price of an input token."""
-    write: Annotated[float, Place("page")] = Field(1.25, title="Write, times the input price", ge=1, le=10)
+    write: Annotated[float, Place("page")] = Field(1.25, title="Cache-write price, × input", ge=1, le=10)
     """Price of a token stored in the cache, as a multiple of the price of an input token."""
-    shared: Annotated[int, Place("page")] = Field(10_000, title="Shared start, tokens", ge=1, le=_TOKENS)
+    shared: Annotated[int, Place("page")] = Field(10_000, title="Shared prefix, tokens", ge=1, le=_TOKENS)
     """Tokens at the start of each prompt that are the same, such as the system turn."""
     question: Annotated[int, Place("page")] = Field(100, title="Question, tokens", ge=0, le=_TOKENS)
-    """Tokens of each prompt after the shared start."""
+    """Tokens of each prompt after the shared prefix."""
     requests: Annotated[int, Place("page")] = Field(10, title="Requests", ge=1, le=1_000_000_000)
-    """Requests with the same start, the one that stores it included."""
-    lifetime: Annotated[float, Quantity("s"), Place("page")] = Field(300.0, title="Lifetime", ge=1, le=31_536_000)
-    """How long a cache lives, such as 5 min or 1 h."""
+    """Requests with the same prefix, the one that writes it to the cache included."""
+    lifetime: Annotated[float, Quantity("s"), Place("page")] = Field(300.0, title="Cache lifetime", ge=1, le=31_536_000)
+    """How long the cache keeps a prefix, such as 5 min or 1 h."""
     renewed: Annotated[bool, Place("page")] = Field(default=True, title="Each use renews the lifetime")
     """Whether a read starts the lifetime again."""
     arrivals: Annotated[
@@ -347,26 +347,28 @@ class Scenario(Validated):
         Place("page"),
     ] = Field("fixed", title="Requests come at")
     """At a fixed interval, or at random times with that mean interval (Poisson)."""
-    interval: Annotated[float, Quantity("s"), Place("page")] = Field(60.0, title="Interval", ge=0.001, le=31_536_000)
-    """Time between two requests with the same start, on average."""
-    increment: Annotated[int, Place("page")] = Field(1, title="Stored at multiples of, tokens", ge=1, le=1_000_000)
-    """An API may reuse a start only up to multiples of this many tokens."""
-    minimum: Annotated[int, Place("page")] = Field(0, title="Shortest start stored, tokens", ge=0, le=1_000_000)
-    """An API may store no start shorter than this."""
+    interval: Annotated[float, Quantity("s"), Place("page")] = Field(
+        60.0, title="Time between requests", ge=0.001, le=31_536_000
+    )
+    """Time between two requests with the same prefix, on average."""
+    increment: Annotated[int, Place("page")] = Field(1, title="Cached in steps of, tokens", ge=1, le=1_000_000)
+    """An API may reuse a prefix only up to multiples of this many tokens."""
+    minimum: Annotated[int, Place("page")] = Field(0, title="Shortest cached prefix, tokens", ge=0, le=1_000_000)
+    """An API may store no prefix shorter than this."""
 
     rent: Annotated[float, Place("page")] = Field(3.0, title="Rent of one GPU, $ per hour", ge=0, le=10_000)
     """What one accelerator costs for an hour."""
     utilization: Annotated[float, Place("page")] = Field(1.0, title="Utilization", ge=0.01, le=1)
     """Share of the hours in which the accelerators work at this batch."""
-    slots: Annotated[int, Place("page")] = Field(64, title="Places in the batch", ge=1, le=256)
-    """Requests that a pass writes for at most, in the picture of static and continuous batching."""
+    slots: Annotated[int, Place("page")] = Field(64, title="Batch slots", ge=1, le=256)
+    """Requests that a batch holds at most, in the picture of static and continuous batching."""
     lengths: Annotated[str, AfterValidator(_whole_numbers), Place("page")] = Field(
-        "500, 63x50, 100x50", title="Answer lengths", max_length=200
+        "500, 63x50, 100x50", title="Answer lengths, tokens", max_length=200
     )
     """Tokens that each request writes, in the order of arrival; 63x50 stands for 63 requests of 50."""
-    page: Annotated[int, Place("page")] = Field(16, title="Tokens of a cache page", ge=1, le=100_000)
-    """A request takes whole pages of the cache as it grows."""
-    longest: Annotated[int, Place("page")] = Field(8192, title="Tokens reserved without pages", ge=1, le=_TOKENS)
+    page: Annotated[int, Place("page")] = Field(16, title="Page size, tokens", ge=1, le=100_000)
+    """A request takes whole pages of the KV cache as it grows."""
+    longest: Annotated[int, Place("page")] = Field(8192, title="Reserved without pages, tokens", ge=1, le=_TOKENS)
     """Without pages each request reserves room for the longest text that it may become."""
     digits: Annotated[int, Place("page")] = Field(3, title="Significant digits", ge=1, le=15)
     """Digits that each sum keeps."""
@@ -390,7 +392,7 @@ class Scenario(Validated):
     """One for each expert, up to 16."""
     chosen: Annotated[int, Place("page")] = Field(2, title="Experts chosen", ge=1, le=16)
     """Experts with the largest logits that work on the position."""
-    skew: Annotated[float, Place("page")] = Field(0.0, title="Skew of the routing", ge=0, le=2)
+    skew: Annotated[float, Place("page")] = Field(0.0, title="Routing skew (0 = even)", ge=0, le=2)
     """0: each expert is chosen equally often. 1: the second is chosen half as often as the first (Zipf)."""
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Section 10.1: arithmetic against loading, the first token, speculative decoding."""
+"""Section 10.1: compute time against memory read time, the first token, speculative decoding."""
 
 import streamlit as st
 
@@ -16,10 +16,10 @@ result = page.study(scenario)
 sentence = page.sentence(scenario, result)
 
 parts.headline(page.TITLE, sentence)
-parts.numbers(page.headline_numbers(result))
+parts.numbers(page.headline_numbers(scenario, result))
 parts.notes(page.notes(scenario))
 parts.chart(roofline_chart.roofline(), roofline.rows(scenario, result), key="roofline", alt=sentence)
-st.caption(roofline.caption(scenario, result))
+st.caption(f"{page.TERMS} {roofline.caption(scenario, result)}")
 controls("output_layer")
 passes = page.pass_table(scenario, result)
 parts.table(passes)
@@ -32,7 +32,8 @@ said = request.sentence(first, answer_s)
 st.markdown(said)
 rows = request.rows(first, answer_s, prefill=result.prefill.bound, decode=result.decode.bound)
 if rows:
-    parts.chart(request_charts.first_token(), rows, key="first_token", alt=said)
+    if len(rows["waiting"]) > 1:
+        parts.chart(request_charts.first_token(), rows, key="first_token", alt=said)
     parts.chart(request_charts.timeline(), rows, key="time", alt=said)
 
 st.header("Speculative decoding", anchor=False)
@@ -42,6 +43,7 @@ st.markdown(gained)
 gain = speculation.gain_rows(scenario, result.speculation)
 if gain:
     parts.chart(speculation_chart.gain(), gain, key="gain", alt=gained)
+    st.caption(speculation.caption(scenario))
 
 st.subheader("The chapter’s example, step by step", anchor=False)
 controls("proposal")

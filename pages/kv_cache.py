@@ -24,10 +24,13 @@ lengths = page.length_table(scenario)
 parts.table(lengths)
 parts.download(lengths, name=page.NAME)
 
-st.header("A pass along the text", anchor=False)
+st.header("Memory read per pass", anchor=False)
 said = page.load_sentence(scenario, result)
 st.markdown(said)
 parts.chart(along_text(), page.load_rows(scenario), key="loading", alt=said)
+unread = page.stored_sentence(scenario, result)
+if unread:
+    st.caption(unread)
 
 st.header("The memory of the GPUs", anchor=False)
 held = page.memory_sentence(scenario, result)

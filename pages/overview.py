@@ -20,7 +20,7 @@ scenario = state.scenario()
 result = page.study(scenario)
 
 parts.headline(page.TITLE, page.sentence(scenario, result))
-parts.numbers(page.headline_numbers(result))
+parts.numbers(page.headline_numbers(scenario, result))
 
 st.header("Why, page by page", anchor=False)
 pictures = (
@@ -29,12 +29,14 @@ pictures = (
     (prompt_cache, prompt_cache_chart.lifetime, lambda found: prompt_cache.lifetime_rows(scenario, found)),
     (batching, batching_chart.curve, lambda found: batching.curve_rows(scenario, found)),
     (quantization, quantization_chart.sizes, quantization.size_rows),
-    (experts, experts_chart.distinct, lambda _: experts.distinct_rows(scenario)),
+    (experts, experts_chart.distinct, lambda _: experts.distinct_rows(experts.pictured(scenario))),
 )
 cards = []
 for study, chart, rows in pictures:
     found = study.study(scenario)
     said = study.sentence(scenario, found)
+    if study is experts and experts.pictured(scenario) != scenario:
+        said += f" The picture shows {experts.pictured(scenario).architecture.name}."
     cards.append(Card(study.NAME, study.TITLE, scenario, said, small(chart()), rows(found)))
 parts.cards(cards)
 

@@ -13,7 +13,7 @@ result = page.study(scenario)
 sentence = page.sentence(scenario, result)
 
 parts.headline(page.TITLE, sentence)
-parts.numbers(page.headline_numbers(result))
+parts.numbers(page.headline_numbers(scenario, result))
 parts.chart(charts.sizes(), page.size_rows(result), key="sizes", alt=sentence)
 st.caption(page.FORMAT_NOTE)
 formats = page.format_table(result)
@@ -21,7 +21,12 @@ parts.table(formats)
 parts.download(formats, name=page.NAME)
 
 st.header("Which accelerators hold it", anchor=False)
-parts.table(page.holders_table(scenario))
+holders = page.holders_table(scenario)
+enough = page.holders_sentence(holders)
+if enough:
+    st.markdown(enough)
+else:
+    parts.table(holders)
 
 st.header("A group of weights", anchor=False)
 controls("weight_values", "bits", "group")
@@ -32,6 +37,7 @@ st.caption(page.ROUNDING_NOTE)
 st.header("Bits against error", anchor=False)
 st.markdown(page.error_sentence(scenario, result))
 parts.chart(charts.error(), page.error_marks(scenario, result), key="error", alt=page.error_sentence(scenario, result))
+st.caption(page.ERROR_NOTE)
 
 working(page.study, scenario)
 parts.sources(scenario)

@@ -28,7 +28,7 @@ def test_a_link_that_is_not_read_in_full_is_status_2(capsys: pytest.CaptureFixtu
 def test_report_in_markdown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "?batch=64", "--markdown"]) == 2
     printed = capsys.readouterr().out
-    assert "| pass of the decode: pass (limit) | 7.04 ms |" in printed
+    assert "| decode pass: pass time (limit) | 7.04 ms |" in printed
     assert "has no version at its end" in printed.replace("\\", "")
 
 

@@ -13,7 +13,7 @@ TERMS = (
     """
 limit, pass, prefill, decode, prompt token, written token, KV cache, batch, ridge, roofline
 time to first token, inter-token latency, output speed, memory-bound, compute-bound
-speculative decoding, draft model, acceptance, head size, stored, loaded, dense peak, GB and GiB, scenario, link
+speculative decoding, draft model, acceptance, head size, stored, memory read, dense peak, GB and GiB, scenario, link
 """.strip()
     .replace("\n", ", ")
     .split(", ")

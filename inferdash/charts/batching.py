@@ -1,4 +1,4 @@
-"""What a batch gains together and costs each request, and how places stay filled."""
+"""What a batch gains together and costs each request, and how slots stay filled."""
 
 from functools import cache
 from typing import Any
@@ -11,11 +11,11 @@ from inferdash.charts import theme
 @cache
 def curve() -> dict[str, Any]:
     """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label)."""
-    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("each request, limit, tokens/s"))
+    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("speed of each request (limit), tokens/s"))
     y = alt.Y(
         "together:Q",
         scale=alt.Scale(zero=True),
-        axis=theme.axis("together, limit, tokens/s"),
+        axis=theme.axis("total throughput (limit), tokens/s"),
     )
     parts = {
         name: alt.Chart(alt.NamedData(name)).encode(x, y, order="batch:Q")
@@ -30,7 +30,7 @@ def curve() -> dict[str, Any]:
             parts["own"]
             .mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5)
             .encode(color=theme.MEANING),
-            parts["own"].mark_text(**theme.text(align="left", dx=14, dy=-12, fontWeight="bold")).encode(text="label:N"),
+            *theme.outlined(parts["own"], align="left", dx=14, dy=-12, fontWeight="bold"),
         ),
         height=360,
     )
@@ -38,7 +38,7 @@ def curve() -> dict[str, Any]:
 
 @cache
 def stays(way: str) -> dict[str, Any]:
-    """Rows "stays": requests as bars in their places over passes, of one way; "end" holds the axis of both ways."""
+    """Rows "stays": requests as bars in their slots over passes, of one way; "end" holds the axis of both ways."""
     return theme.finished(
         alt.layer(
             alt.Chart(alt.NamedData("end")).mark_rule(opacity=0).encode(alt.X("start:Q")),
@@ -49,15 +49,15 @@ def stays(way: str) -> dict[str, Any]:
                 alt.X("start:Q", axis=theme.axis(f"{way} batching, passes")),
                 alt.X2("end:Q"),
                 alt.Y(
-                    "place:Q",
-                    scale=alt.Scale(reverse=True, nice=False),
-                    axis=alt.Axis(title="place, number", tickCount=4, grid=False),
+                    "above:Q",
+                    scale=alt.Scale(reverse=True, nice=False, zero=False),
+                    axis=alt.Axis(title="slot, number", tickCount=4, tickMinStep=1, grid=False),
                 ),
                 alt.Y2("below:Q"),
                 color=theme.MEANING,
                 tooltip=[
                     alt.Tooltip("request:Q"),
-                    alt.Tooltip("place:Q"),
+                    alt.Tooltip("slot:Q"),
                     alt.Tooltip("tokens:Q", title="tokens written"),
                 ],
             ),

@@ -10,7 +10,7 @@ from inferdash.charts import theme
 
 @cache
 def grid() -> dict[str, Any]:
-    """Rows "cells": a pass a row, a position a column; filled where it runs, pale where it is read."""
+    """Rows "cells": a pass a row, a position a column; full where it runs, pale and dashed where it is read."""
     x = alt.X(
         "position:O",
         axis=alt.Axis(
@@ -20,22 +20,29 @@ def grid() -> dict[str, Any]:
     y = alt.Y(
         "made:N",
         sort=None,
-        axis=alt.Axis(title="pass, and the token it writes", ticks=False, grid=False, labelOverlap="greedy"),
+        axis=alt.Axis(
+            title="decoding step, and the token it writes",
+            labelExpr="width > 420 ? datum.label : replace(datum.label, ' writes', ':')",
+            labelLimit=240,
+            ticks=False,
+            grid=False,
+            labelOverlap="greedy",
+        ),
     )
-    room = alt.ExprRef("width > 520 ? 14 : 0")
+    room = alt.ExprRef("width > 520 ? 15 : width > 400 ? 12 : width > 240 ? 10 : 0")
     cells = alt.Chart(alt.NamedData("cells")).encode(x, y)
     tooltip = [alt.Tooltip(f"{field}:N") for field in ("pass", "position", "token", "state", "writes")]
     return theme.finished(
         alt.layer(
             cells.transform_filter("datum.state == 'run'")
             .transform_calculate(meaning="'compute'")
-            .mark_rect(stroke=theme.INK, strokeWidth=1)
+            .mark_rect(fillOpacity=0.5, stroke=theme.INK, strokeWidth=2)
             .encode(color=theme.MEANING, tooltip=tooltip),
             cells.transform_filter("datum.state == 'read'")
             .transform_calculate(meaning="'cache'")
-            .mark_rect(fillOpacity=0.25, strokeWidth=1, stroke=theme.INK)
+            .mark_rect(fillOpacity=0.25, strokeWidth=1, strokeDash=[4, 4], stroke=theme.INK)
             .encode(color=theme.MEANING, tooltip=tooltip),
-            cells.transform_filter("datum.named").mark_text(**theme.text(), size=room).encode(text="token:N"),
+            cells.transform_filter("datum.named").mark_text(**theme.text(room)).encode(text="token:N"),
         ),
         height=240,
     )

@@ -1,4 +1,4 @@
-"""Loading time of a pass as stacked areas: the parameters, and the caches on top of them."""
+"""Memory read time of a pass as stacked areas: the parameters, and the caches on top of them."""
 
 from functools import cache
 from typing import Any, Final
@@ -8,21 +8,22 @@ import altair as alt
 from inferdash.charts import theme
 
 _PLACES: Final[dict[str, dict[str, Any]]] = {
-    "parameters": {"align": "left", "dx": 8},
-    "caches": {"align": "right", "dx": -8},
+    "left": {"align": "left", "baseline": "middle", "dx": 8},
+    "inside": {"align": "right", "baseline": "bottom", "dx": -8, "dy": -3},
+    "above": {"align": "right", "baseline": "bottom", "dx": -8, "dy": -5},
 }
-"""How the name of a part lies at its end of the chart."""
+"""How the name of a part lies at its place."""
 
 
 @cache
 def loading(along: str, title: str) -> dict[str, Any]:
     """Rows "parts" along the field `along`, and "names": where the name of each part stands."""
     x = alt.X(f"{along}:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(title))
-    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("loading of a pass, limit"))
+    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("memory read time per pass (limit)"))
     return theme.finished(
         alt.layer(
             alt.Chart(alt.NamedData("parts"))
-            .mark_area(opacity=0.85)
+            .mark_area(opacity=0.6)
             .encode(
                 x,
                 y,
@@ -36,10 +37,10 @@ def loading(along: str, title: str) -> dict[str, Any]:
             ),
             *(
                 alt.Chart(alt.NamedData("names"))
-                .transform_filter(f"datum.part == '{part}'")
-                .mark_text(**theme.text(baseline="middle", **where))
+                .transform_filter(f"datum.place == '{place}'")
+                .mark_text(**theme.text(**where))
                 .encode(x, alt.Y("load_s:Q"), text="part:N")
-                for part, where in _PLACES.items()
+                for place, where in _PLACES.items()
             ),
         ),
         height=300,
@@ -47,10 +48,10 @@ def loading(along: str, title: str) -> dict[str, Any]:
 
 
 def along_text() -> dict[str, Any]:
-    """Along the length of the text, the field "tokens"."""
-    return loading("tokens", "tokens of the text, number")
+    """Along the length of the context, the field "tokens"."""
+    return loading("tokens", "context length, tokens")
 
 
 def along_batch() -> dict[str, Any]:
     """Along the batch, the field "batch"."""
-    return loading("batch", "requests in the batch, number")
+    return loading("batch", "batch, requests")

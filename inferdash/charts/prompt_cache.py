@@ -14,12 +14,12 @@ def lifetime() -> dict[str, Any]:
     x = alt.X(
         "interval_s:Q",
         scale=alt.Scale(type="log", nice=False),
-        axis=theme.log_time_axis("time between requests, log scale"),
+        axis=theme.log_time_axis("time between requests, logarithmic"),
     )
     y = alt.Y(
         "tokens:Q",
         scale=alt.Scale(zero=True),
-        axis=theme.axis("input of a request, tokens’ worth"),
+        axis=theme.axis("billed input, full-price tokens"),
     )
     own = alt.Chart(alt.NamedData("own")).encode(x, y)
     never = alt.Chart(alt.NamedData("never")).encode(y)

@@ -14,12 +14,12 @@ def error() -> dict[str, Any]:
     x = alt.X(
         "bits:Q",
         scale=alt.Scale(domain=[2, 11.5], nice=False),
-        axis=alt.Axis(title="bits of a weight with its part of the scale, bits", values=list(range(2, 12))),
+        axis=alt.Axis(title="bits per weight, scale included", values=list(range(2, 12))),
     )
     y = alt.Y(
         "error:Q",
         scale=alt.Scale(type="log"),
-        axis=alt.Axis(title="error, share of the weights", format="%", labelOverlap="greedy"),
+        axis=alt.Axis(title="RMS rounding error, share of the RMS weight", format="%", labelOverlap="greedy"),
     )
     curves, ends, own = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("curves", "ends", "own"))
     return theme.finished(

@@ -15,7 +15,7 @@ def first_token() -> dict[str, Any]:
     return theme.finished(
         alt.layer(
             stages.mark_bar(height=32, stroke=theme.INK, strokeWidth=1).encode(
-                alt.X("start_s:Q", axis=theme.time_axis("time to first token, limit")),
+                alt.X("start_s:Q", axis=theme.time_axis("time to first token (limit)")),
                 alt.X2("end_s:Q"),
                 color=theme.MEANING,
                 tooltip=[alt.Tooltip("label:N", title="stage")],
@@ -38,7 +38,7 @@ def timeline() -> dict[str, Any]:
             alt.Chart(alt.NamedData("stages"))
             .mark_bar(height=24)
             .encode(
-                alt.X("start_s:Q", axis=theme.time_axis("time since sending, limit")),
+                alt.X("start_s:Q", axis=theme.time_axis("time since sending (limit)")),
                 alt.X2("end_s:Q"),
                 alt.Y("label:N", sort=None, axis=alt.Axis(title=None, ticks=False, labelLimit=240, grid=False)),
                 color=theme.MEANING,

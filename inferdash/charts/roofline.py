@@ -21,12 +21,12 @@ def roofline() -> dict[str, Any]:
     x = alt.X(
         "intensity:Q",
         scale=alt.Scale(type="log", nice=False),
-        axis=theme.log_axis("operations per byte loaded, FLOP/B"),
+        axis=theme.log_axis("arithmetic intensity, FLOP per byte"),
     )
     y = alt.Y(
         "flop_per_s:Q",
         scale=alt.Scale(type="log", nice=False, padding=36),
-        axis=theme.log_axis("operations per second, limit, FLOP/s"),
+        axis=theme.log_axis("attainable compute (limit), FLOP/s"),
     )
     roof, names, path, points = (
         alt.Chart(alt.NamedData(rows)).encode(x, y) for rows in ("roof", "names", "path", "points")
@@ -37,7 +37,7 @@ def roofline() -> dict[str, Any]:
             path.mark_line(strokeWidth=14, opacity=0.18, strokeCap="round", color=theme.INK),
             roof.mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
             names.transform_filter("datum.at == 'ridge'")
-            .mark_text(**theme.text(align="right", dx=-20, dy=2))
+            .mark_text(**theme.text(align="right", dx=-20, dy=-12))
             .encode(text="label:N"),
             names.transform_filter("datum.at == 'peak'")
             .mark_text(**theme.text(align="right", dy=-24))

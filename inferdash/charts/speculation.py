@@ -1,11 +1,14 @@
 """What a draft model gains, against the tokens that it proposes."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import altair as alt
 
 from inferdash.charts import theme
+
+_NARROW: Final = 520
+"""Up to this width the lines carry only their share."""
 
 
 @cache
@@ -14,7 +17,9 @@ def gain() -> dict[str, Any]:
     x = alt.X(
         "draft_tokens:Q",
         scale=alt.Scale(domain=[0.5, 20], nice=False),
-        axis=alt.Axis(title="proposed tokens before each check", values=[1, 2, 4, 6, 8, 10, 12, 14, 16], grid=False),
+        axis=alt.Axis(
+            title="proposed tokens per verification step, number", values=[1, 2, 4, 6, 8, 10, 12, 14, 16], grid=False
+        ),
     )
     y = alt.Y("speedup:Q", axis=alt.Axis(title="speed-up, times", tickCount=6), scale=alt.Scale(zero=True))
     lines = alt.Chart(alt.NamedData("gain")).encode(x, y)
@@ -30,9 +35,15 @@ def gain() -> dict[str, Any]:
             .mark_text(**theme.text(13, align="left", dx=4, dy=12, x=0))
             .encode(alt.Y("speedup:Q"), text="label:N"),
             alt.Chart(alt.NamedData("path")).encode(x, y).mark_line(strokeWidth=theme.LINE, color=theme.INK),
-            ends.mark_text(**theme.text(align="left", dx=8)).encode(text="label:N"),
+            *(
+                ends.mark_text(**theme.text(alt.ExprRef(size), align="left", dx=8)).encode(text=field)
+                for field, size in (
+                    ("label:N", f"width > {_NARROW} ? {theme.LABEL_SIZE} : 0"),
+                    ("share:N", f"width > {_NARROW} ? 0 : {theme.LABEL_SIZE}"),
+                )
+            ),
             own.mark_point(size=320, filled=True, opacity=1, color=theme.INK),
-            own.mark_text(**theme.text(dy=26, fontWeight="bold")).encode(text="label:N"),
+            *theme.outlined(own, dy=26, fontWeight="bold"),
         ),
         height=320,
     )

@@ -29,11 +29,11 @@ MEANING: Final = alt.Color("meaning:N", scale=alt.Scale(domain=list(MEANINGS)), 
 """Colours a mark by the field "meaning", which holds a meaning."""
 
 
-def axis(title: str, unit: str = "") -> alt.Axis:
+def axis(title: str) -> alt.Axis:
     """An axis from 0 with its quantity and unit as title; large numbers carry k, M, G and so on."""
     return alt.Axis(
         title=title,
-        labelExpr=f"datum.value ? format(datum.value, '~s') + '{unit}' : '0'",
+        labelExpr="datum.value ? format(datum.value, '~s') : '0'",
         tickCount=6,
         labelOverlap="greedy",
     )
@@ -41,7 +41,8 @@ def axis(title: str, unit: str = "") -> alt.Axis:
 
 def bytes_axis(title: str) -> alt.Axis:
     """An axis of bytes whose labels carry their unit."""
-    return axis(title, "B")
+    label = "replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), ' $1B')"
+    return alt.Axis(title=title, labelExpr=f"datum.value ? {label} : '0'", tickCount=6, labelOverlap="greedy")
 
 
 def log_axis(title: str) -> alt.Axis:
@@ -65,9 +66,17 @@ def log_time_axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, labelExpr=label, values=_TIME_TICKS, labelOverlap="greedy")
 
 
-def text(size: int = LABEL_SIZE, **where: Any) -> dict[str, Any]:
+def text(size: int | alt.ExprRef = LABEL_SIZE, **where: Any) -> dict[str, Any]:
     """Properties of a label that stands on its mark."""
     return {"fontSize": size, "color": INK, **where}
+
+
+def outlined(marks: alt.Chart, size: int = LABEL_SIZE, **where: Any) -> list[alt.Chart]:
+    """The field "label" as text, above an outline in the page's colour, so that no line crosses its letters."""
+    look = text(size, **where)
+    page = alt.ExprRef("background")
+    outline = marks.mark_text(**look | {"color": page}, stroke=page, strokeWidth=6, strokeJoin="round")
+    return [layer.encode(text="label:N") for layer in (outline, marks.mark_text(**look))]
 
 
 _PREVIEW_HEIGHT: Final = 220

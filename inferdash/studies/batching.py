@@ -1,4 +1,4 @@
-"""Section 10.4: what a larger batch gains together and costs each request, and how places stay filled."""
+"""Section 10.4: what a larger batch gains together and costs each request, and how slots stay filled."""
 
 import math
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class BatchLine:
 class Batching:
     """Every headline number of the page."""
 
-    table: tuple[BatchLine, ...] = number("rows", "passes of the decode")
+    table: tuple[BatchLine, ...] = number("rows", "decode passes")
     max_batch: int = number("requests", "largest batch that fits")
     compared_batch: int = number("requests", "batch that the next two numbers compare with one request")
     throughput_gain: float | None = number("times", "as many tokens together as one request gets")
@@ -58,8 +58,8 @@ class Batching:
     usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
     static_passes: int = number("passes", "of static batching")
     continuous_passes: int = number("passes", "of continuous batching")
-    static_idle_places: int = number("places", "idle in static batching")
-    idle_places: int = number("places", "idle in continuous batching")
+    static_idle_places: int = number("slots", "idle in static batching, summed over its passes")
+    idle_places: int = number("slots", "idle in continuous batching, summed over its passes")
     paged_requests: int = number("requests", "that fit with pages")
     reserved_requests: int = number("requests", "that fit where each reserves the longest text")
 
@@ -153,39 +153,42 @@ def _room_tokens(scenario: Scenario, machine: Deployment) -> float:
 
 def sentence(scenario: Scenario, result: Batching) -> str:
     """The result in words."""
-    batch = quantities.count(result.compared_batch, "request")
+    batch = f"a batch of {result.compared_batch:,}"
     if result.throughput_gain is None or result.slowdown_each is None:
         return f"The speed of {batch} needs the peak of {scenario.hardware.name}, which is not published."
     gain, slow = quantities.times(result.throughput_gain), quantities.times(result.slowdown_each)
-    said = f"{batch} together get {gain} as many tokens per second as one, and each waits {slow} as long for a token"
+    said = (
+        f"Compared with a single request, {batch} gets {gain} as many tokens per second in total, and each request "
+        f"waits {slow} as long for a token"
+    )
     if not result.max_batch:
-        return f"{said}; but no request of {scenario.prompt:,} tokens fits beside the parameters."
+        return f"{said}; but no request of {quantities.count(scenario.prompt, 'token')} fits beside the parameters."
     if result.compared_batch > result.max_batch:
-        return f"{said}; but only {result.max_batch:,} fit in the memory."
-    return f"{said}; up to {result.max_batch:,} fit in the memory."
+        return f"{said}; but only {quantities.count(result.max_batch, 'request')} of this prompt fit in the memory."
+    return f"{said}; up to {quantities.count(result.max_batch, 'request')} fit in the memory."
 
 
-def headline_numbers(result: Batching) -> list[tuple[str, float | None, str]]:
+def headline_numbers(scenario: Scenario, result: Batching) -> list[tuple[str, float | None, str]]:
     """The four numbers on top."""
-    many = quantities.count(result.compared_batch, "request")
+    many = f"batch {result.compared_batch:,}"
     line = next(line for line in result.table if line.batch == result.compared_batch)
     return [
-        (f"{many} together (limit)", line.tokens_per_s, "tokens/s"),
-        ("Each of them (limit)", line.each_tokens_per_s, "tokens/s"),
-        ("Largest batch that fits", result.max_batch, "requests"),
-        ("A million written tokens (limit)", result.usd_per_mtok_written, "$"),
+        (f"Total throughput, {many} (limit)", line.tokens_per_s, "tokens/s"),
+        (f"Speed of each request, {many} (limit)", line.each_tokens_per_s, "tokens/s"),
+        (f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.max_batch, "requests"),
+        (f"Cost per million tokens, {many} (limit)", result.usd_per_mtok_written, "$"),
     ]
 
 
 def batch_table(result: Batching) -> Table:
     """The chapter's table: a pass of the decode for each batch."""
     columns = (
-        ("parameters", "B", "parameters_bytes"),
-        ("caches", "B", "caches_bytes"),
-        ("loading (limit)", "s", "load_s"),
-        ("arithmetic (limit)", "s", "compute_s"),
-        ("tokens/s together (limit)", "", "tokens_per_s"),
-        ("each (limit)", "", "each_tokens_per_s"),
+        ("total tokens/s (limit)", "", "tokens_per_s"),
+        ("each tokens/s (limit)", "", "each_tokens_per_s"),
+        ("memory read time (limit)", "s", "load_s"),
+        ("compute time (limit)", "s", "compute_s"),
+        ("parameters read", "B", "parameters_bytes"),
+        ("caches read", "B", "caches_bytes"),
     )
     return Table(
         tuple(label for label, _, _ in columns),
@@ -193,15 +196,14 @@ def batch_table(result: Batching) -> Table:
             Row(f"{line.batch:,}", "word", tuple(show(getattr(line, name), unit) for _, unit, name in columns))
             for line in result.table
         ),
-        head="Requests",
+        head="Batch",
     )
 
 
 def _curve(scenario: Scenario, result: Batching) -> Any:
     largest = max(result.max_batch, scenario.batch, CHAPTER_BATCHES[-1])
-    return np.unique(
-        np.append(np.geomspace(1, largest, _CURVE_POINTS).round(), [scenario.batch, result.compared_batch])
-    )
+    named = [scenario.batch, result.compared_batch, max(result.max_batch, 1)]
+    return np.unique(np.append(np.geomspace(1, largest, _CURVE_POINTS).round(), named))
 
 
 def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
@@ -220,7 +222,9 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     ]
     fits = max(result.max_batch, 0)
     named = {line.batch for line in result.table}
-    points = [row | {"label": f"{row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, fits}]
+    points = [
+        row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, fits}
+    ]
     own = [row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] == result.compared_batch]
     return {
         "path": [row for row in rows if row["batch"] <= fits],
@@ -230,20 +234,34 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     }
 
 
+def curve_caption(scenario: Scenario, result: Batching) -> str:
+    """How to read the curve: what is compared, and what does not fit."""
+    said = []
+    if scenario.batch == 1:
+        said.append(f"As the batch is 1, it is compared with a batch of {result.compared_batch:,}.")
+    if result.max_batch < max(result.compared_batch, CHAPTER_BATCHES[-1]):
+        said.append("The dashed part does not fit in the memory.")
+    return " ".join(said)
+
+
 def load_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
-    """Loading time of a pass along the batch."""
+    """Memory read time of a pass along the batch."""
     batches = _curve(scenario, result)
     return loading.rows(scenario.deployment, "batch", batches, requests=batches, past=scenario.prompt)
 
 
 def stay_rows(scenario: Scenario, result: Batching, way: str) -> dict[str, list[dict[str, Any]]]:
-    """Requests as bars in their places over passes, "static" or "continuous"; "end" is the last pass of both ways."""
+    """Requests as bars in their slots over passes, "static" or "continuous"; "end" is the last pass of both ways.
+
+    A bar lies around the number of its slot, from half a slot above to half a slot below.
+    """
     plan = {"static": batching.static, "continuous": batching.continuous}[way]
     lengths = [int(length) for length in numbers_in(scenario.lengths)]
     stays = [
         {
-            "place": stay.place,
-            "below": stay.place + 1,
+            "slot": stay.place + 1,
+            "above": stay.place + 0.5,
+            "below": stay.place + 1.5,
             "start": stay.first_pass,
             "end": stay.first_pass + stay.passes,
             "request": stay.request + 1,
@@ -254,39 +272,43 @@ def stay_rows(scenario: Scenario, result: Batching, way: str) -> dict[str, list[
     return {"stays": stays, "end": [{"start": max(result.static_passes, result.continuous_passes)}]}
 
 
+LENGTHS_NOTE: Final = "In the answer lengths, 63x50 stands for 63 requests of 50 tokens each."
+"""How a list of lengths is written short."""
+
+
 def stay_sentence(result: Batching) -> str:
     """What continuous batching saves."""
     static, continuous = result.static_passes, result.continuous_passes
     if continuous == static:
-        return f"Both ways take {static:,} passes: no place is free for a waiting request in time."
+        return f"Both ways take {static:,} passes: no slot is free for a waiting request in time."
     saved = quantities.percent(1 - continuous / static)
     return (
-        f"Static batching takes {static:,} passes and leaves {result.static_idle_places:,} places of passes idle; "
-        f"continuous batching takes {continuous:,}, {saved} fewer, and leaves {result.idle_places:,} idle."
+        f"Static batching takes {static:,} passes, and a slot is idle in a pass {result.static_idle_places:,} times; "
+        f"continuous batching takes {continuous:,}, {saved} fewer, and a slot is idle {result.idle_places:,} times."
     )
 
 
 def arithmetic_sentence(scenario: Scenario, result: Batching) -> str:
-    """From which batch on the arithmetic takes over, if it does."""
+    """From which batch on compute takes over, if it does."""
     machine = scenario.deployment
     batches = np.unique(np.geomspace(1, max(result.max_batch, 1), 400).round())
     one = decode(machine, requests=batches, past=scenario.prompt)
     if one.compute_s is None:
-        return "Where the arithmetic takes over is not known without a peak."
+        return "Where compute takes over is not known without a peak."
     over = np.flatnonzero(np.asarray(one.compute_s) > np.asarray(one.load_s))
-    loads = "Parameters are loaded once for all requests, caches once for each."
+    reads = "A decode pass reads the parameters once for all requests, and the cache of each."
     if over.size:
-        return (
-            f"{loads} From a batch of about {int(batches[over[0]]):,} on the arithmetic takes longer than the loading."
-        )
-    return f"{loads} At no batch that fits does the arithmetic take longer than the loading."
+        return f"{reads} From a batch of about {int(batches[over[0]]):,} on, compute takes longer than the memory read."
+    return f"{reads} At no batch that fits does compute take longer than the memory read."
 
 
 def token_sentence(result: Batching) -> str:
     """Why an output token costs more than an input token."""
     if result.token_time_ratio is None or result.prompt_token_s is None or result.written_token_s is None:
         return "The time of a token needs the peak of the accelerator, which is not known."
-    prices = "" if result.price_ratio is None else f" The API charges {quantities.times(result.price_ratio)} as much."
+    prices = ""
+    if result.price_ratio is not None:
+        prices = f" At the prices below, an output token costs {quantities.times(result.price_ratio)} as much."
     return (
         f"A prompt token takes {quantities.shown(result.prompt_token_s, 's')} of the GPUs and a written token "
         f"{quantities.shown(result.written_token_s, 's')} at a batch of {result.compared_batch:,}, "
@@ -309,11 +331,11 @@ def rent_table(result: Batching) -> Table:
 
 
 def page_sentence(scenario: Scenario, result: Batching) -> str:
-    """What pages of the cache gain."""
+    """What pages of the KV cache gain."""
     longest = max(scenario.longest, scenario.prompt)
     fit = f"{quantities.count(result.paged_requests, 'request')} of {quantities.count(scenario.prompt, 'token')} fit"
     pages = f"With pages of {quantities.count(scenario.page, 'token')}, {fit}"
-    return f"{pages}; where each reserves room for {longest:,} tokens, {result.reserved_requests:,} fit."
+    return f"{pages}; without pages, where each reserves room for {longest:,} tokens, {result.reserved_requests:,} fit."
 
 
 def rounding_sentence(scenario: Scenario) -> str:
@@ -325,9 +347,10 @@ def rounding_sentence(scenario: Scenario) -> str:
     same = "the same" if left == right else "another"
     digits = quantities.count(scenario.digits, "significant digit")
     return (
-        f"With {digits}, adding from the right gives {same} sum. A program "
-        "splits its sums by the size of the batch, so logits move a little; where two are almost equal, greedy "
-        "decoding then takes the other token."
+        "The result of a floating-point sum depends on the order of its terms. "
+        f"With {digits}, adding the numbers below from the right gives {same} sum. Engines split their sums by the "
+        "size of the batch, so logits move a little; where two are almost equal, greedy decoding then takes the other "
+        "token."
     )
 
 
@@ -348,5 +371,5 @@ def rounding_table(scenario: Scenario) -> Table:
             Row(f"{scenario.digits} significant digits", "word", tuple(text(value) for value in few)),
             Row("float16, as a GPU may add", "word", tuple(text(value) for value in half)),
         ),
-        head="Added",
+        head="Sum",
     )

@@ -20,7 +20,16 @@ NAME: Final = "compute_vs_memory"
 TITLE: Final = "Compute vs memory"
 _ALIKE: Final = 1.05
 """Below this factor two times are said to be about the same."""
-_LIMITS: Final[dict[Bound | None, str]] = {"compute": "arithmetic", "memory": "memory", None: "not known"}
+_LIMITS: Final[dict[Bound | None, str]] = {
+    "compute": "compute",
+    "memory": "memory bandwidth",
+    None: "not known",
+}
+TERMS: Final = (
+    "A pass is one run of the network over the tokens at hand: the whole prompt in the prefill, the newest token of "
+    "each request in the decode."
+)
+"""What the page's first term means."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +37,12 @@ class PassNumbers:
     """One pass at the limit, and its share for one token."""
 
     flops: float = number("FLOP", "operations")
-    bytes_read: float = number("B", "bytes loaded")
-    compute_s: float | None = number("s", "arithmetic (limit)")
-    load_s: float = number("s", "loading (limit)")
-    pass_s: float | None = number("s", "pass (limit)")
+    bytes_read: float = number("B", "bytes read from memory")
+    compute_s: float | None = number("s", "compute time (limit)")
+    load_s: float = number("s", "memory read time (limit)")
+    pass_s: float | None = number("s", "pass time (limit)")
     bound: Bound | None = number("bound", "limited by")
-    per_token_s: float | None = number("s", "for each token (limit)")
+    per_token_s: float | None = number("s", "time per token (limit)")
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class ComputeVsMemory:
     """Every headline number of the page."""
 
     prefill: PassNumbers = part("prefill of the prompt")
-    decode: DecodeNumbers = part("pass of the decode")
+    decode: DecodeNumbers = part("decode pass")
     written_to_prompt_ratio: float | None = number("times", "a written token takes, of a prompt token's time")
     attention_share: float = number("%", "attention adds to the operations of the prefill")
     ridge_flop_per_byte: float | None = number("FLOP/B", "ridge")
@@ -119,14 +128,14 @@ def _numbers(one: Pass, *, tokens: int) -> dict[str, Any]:
 def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
     """The result in words, true at every setting."""
     ratio, batch = result.written_to_prompt_ratio, scenario.batch
-    together = "" if batch == 1 else f"With {quantities.count(batch, 'request')} in a batch, "
+    together = "At batch 1, " if batch == 1 else f"With {quantities.count(batch, 'request')} in a batch, "
     if ratio is None:
         load = quantities.shown(result.decode.load_s / batch, "s")
         said = (
-            f"{together}writing a token takes at least {load}, the time of loading; the arithmetic is not known, as "
+            f"{together}writing a token takes at least {load}, the memory read time; the compute time is not known, as "
             f"no peak is published for {scenario.hardware.name}."
         )
-        return said[0].upper() + said[1:] + _ways_out(scenario, result)
+        return said + _ways_out(scenario, result)
     time = "as long" if batch == 1 else "as much GPU time"
     comparison = (
         f"writing a token takes {quantities.times(ratio)} {time} as reading one"
@@ -140,8 +149,7 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
         if result.decode.bound == result.prefill.bound
         else f"the decode is limited by {_LIMITS[result.decode.bound]}, the prefill by {_LIMITS[result.prefill.bound]}"
     )
-    said = f"{together}{comparison}: {limits}."
-    return said[0].upper() + said[1:] + _ways_out(scenario, result)
+    return f"{together}{comparison}: {limits}." + _ways_out(scenario, result)
 
 
 def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
@@ -180,32 +188,33 @@ def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
         ),
         rows=(
             row("Operations", "FLOP", "flops"),
-            row("Bytes loaded", "B", "bytes_read"),
-            row("Arithmetic (limit)", "s", "compute_s"),
-            row("Loading (limit)", "s", "load_s"),
-            row("Pass (limit)", "s", "pass_s"),
+            row("Memory read", "B", "bytes_read"),
+            row("Compute time (limit)", "s", "compute_s"),
+            row("Memory read time (limit)", "s", "load_s"),
+            row("Pass time (limit)", "s", "pass_s"),
             Row("Limited by", "word", tuple(_LIMITS[p.bound] for p in both)),
-            Row("Arithmetic unused", "%", unused("compute_s")),
-            Row("Loading unused", "%", unused("load_s")),
-            row("Each token (limit)", "s", "per_token_s"),
+            Row("Compute unused", "%", unused("compute_s")),
+            Row("Memory bandwidth unused", "%", unused("load_s")),
+            row("Time per token (limit)", "s", "per_token_s"),
         ),
     )
 
 
-def headline_numbers(result: ComputeVsMemory) -> list[tuple[str, float | None, str]]:
-    """The four numbers on top: label, value, unit. Without a peak the times are those of loading alone."""
-    capacity: tuple[str, float, str] = ("Largest batch after the prompt", result.largest_batch, "requests")
+def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top: label, value, unit. Without a peak the times are those of memory alone."""
+    each, at = quantities.count(scenario.prompt, "token"), f"batch {scenario.batch:,}"
+    capacity: tuple[str, float, str] = (f"Largest batch at {each} each", result.largest_batch, "requests")
     if result.decode.pass_s is None:
         return [
-            ("Decode, loading (limit)", result.decode.load_s, "s"),
-            ("Decode, bytes loaded", result.decode.bytes_read, "B"),
-            ("Prefill, loading (limit)", result.prefill.load_s, "s"),
+            (f"Decode, {at}, memory read time (limit)", result.decode.load_s, "s"),
+            (f"Decode, {at}, memory read", result.decode.bytes_read, "B"),
+            ("Prefill, memory read time (limit)", result.prefill.load_s, "s"),
             capacity,
         ]
     return [
-        ("First decode pass (limit)", result.decode.pass_s, "s"),
-        ("One request’s speed (limit)", result.decode.output_tok_per_s, "tokens/s"),
-        ("Prefill (limit)", result.prefill.pass_s, "s"),
+        (f"Decode pass, {at} (limit)", result.decode.pass_s, "s"),
+        (f"Speed of a request, {at} (limit)", result.decode.output_tok_per_s, "tokens/s"),
+        ("Prefill of the prompt (limit)", result.prefill.pass_s, "s"),
         capacity,
     ]
 
@@ -225,9 +234,11 @@ def notes(scenario: Scenario) -> list[str]:
             f"At the end of the answers only {at_the_end:,} fit, of {quantities.count(scenario.batch, 'request')}."
         )
     if at != machine.weights and chip.dense_bf16:
-        found.append(f"{chip.name} multiplies {machine.weights.name} at {at.name}: only its loading is faster.")
+        found.append(f"{chip.name} computes {machine.weights.name} in {at.name}: only the memory read is faster.")
     if machine.peak is None:
-        found.append(f"No matrix peak is published for {chip.name}. Enter one under “Own figures” to see all times.")
+        found.append(
+            f"No matrix peak is published for {chip.name}. Enter one under “Own hardware figures” to see all times."
+        )
     if scenario.gpus > 1:
         found.append("The GPUs share each pass evenly; time on the link between them is not counted.")
     if scenario.output_layer == "last":

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
+from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
 from inferdash.formula import section
 from inferdash.layers.feed_forward import Experts, GatedFeedForward, distinct_experts
@@ -32,15 +33,15 @@ class ExpertNumbers:
     shares: tuple[float, ...] = number("list", "shares of the chosen experts, in the example")
     chosen_experts: tuple[int, ...] = number("list", "chosen experts, in the example")
     parameters: float = number("parameters", "in memory")
-    active_parameters: float = number("parameters", "that work on a token, without the input embedding")
-    operations_per_token: float = number("FLOP", "of a written token")
+    active_parameters: float = number("parameters", "used for a token, without the input embedding")
+    operations_per_token: float = number("FLOP", "of a written token, attention not counted")
     stored_bytes: float = number("B", "parameters in memory")
     min_gpus: int = number("GPUs", "that hold the parameters")
     distinct_experts: float | None = number("experts", "of a layer that a pass of the batch reads")
     expected_unused: float | None = number("experts", "of a layer that a pass of the batch leaves unused")
-    positions_per_expert: float | None = number("positions", "of the batch that share the loading of an expert")
+    positions_per_expert: float | None = number("positions", "of the batch that share the reading of an expert")
     dense_cost_batch: int | None = number(
-        "requests", "at which a token costs within 10% of a dense model's of the active size"
+        "requests", "from which on a token takes at most 10% longer than in a dense model of the active size"
     )
 
 
@@ -115,18 +116,35 @@ def _dense_cost_batch(scenario: Scenario, machine: Deployment) -> int | None:
     return int(batches[near[0]]) if near.size else None
 
 
+def pictured(scenario: Scenario) -> Scenario:
+    """The scenario, with the example's model where its own has no experts to draw."""
+    return scenario if experts_of(scenario.architecture) else scenario.model_copy(update={"model": EXAMPLE})
+
+
+def _example_name() -> str:
+    return library.models()[EXAMPLE].name
+
+
+def offer() -> str:
+    """What the button says that shows the example."""
+    return f"Show {_example_name()}"
+
+
 def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     """The result in words."""
     name = scenario.architecture.name
     size = quantities.shown(result.parameters, "parameters").number
     kind = experts_of(scenario.architecture)
     if kind is None or result.distinct_experts is None:
-        return f"{name} has no experts: all of its {size} parameters work on every token."
+        return (
+            f"{name} is dense: every token uses all its layers. Choose a model with experts, such as "
+            f"{_example_name()}, to see what they change."
+        )
     active = quantities.shown(result.active_parameters, "parameters").number
     batch = quantities.count(scenario.batch, "request")
     distinct = quantities.digits(result.distinct_experts)
     return (
-        f"{name} has {size} parameters and works on a token with {active}; a pass for {batch} loads {distinct} of the "
+        f"{name} has {size} parameters and uses {active} for a token; a pass for {batch} reads {distinct} of the "
         f"{kind.experts} experts of a layer, and it takes {quantities.count(result.min_gpus, 'GPU')} to hold them all."
     )
 
@@ -135,8 +153,8 @@ def headline_numbers(result: ExpertNumbers) -> list[tuple[str, float | None, str
     """The four numbers on top."""
     return [
         ("Parameters", result.parameters, "parameters"),
-        ("Active, without the input embedding", result.active_parameters, "parameters"),
-        ("Operations of a token", result.operations_per_token, "FLOP"),
+        ("Active per token, without the input embedding", result.active_parameters, "parameters"),
+        ("Operations per token, without attention", result.operations_per_token, "FLOP"),
         ("Fewest GPUs for the parameters", result.min_gpus, "GPUs"),
     ]
 
@@ -190,8 +208,8 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     batches = np.unique(np.geomspace(1, max(4096, scenario.batch), _CURVE_POINTS).round())
     models = (
         (machine.architecture.name, "memory", machine),
-        ("dense, active size", "compute", _dense(machine, active=True)),
-        ("dense, total size", "waiting", _dense(machine, active=False)),
+        ("dense model of the active size", "compute", _dense(machine, active=True)),
+        ("dense model of the total size", "waiting", _dense(machine, active=False)),
     )
     lines = [
         {"batch": int(batch), "token_s": seconds, "model": label, "meaning": limit, "label": label}
@@ -199,10 +217,11 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         for batch, seconds in zip(batches, _token_s(one, batches, scenario.prompt).tolist(), strict=True)
     ]
     last = int(batches[-1])
-    middle = int(batches[len(batches) // 2])
+    mixture, active, total = (np.log([line["token_s"] for line in lines if line["meaning"] == m]) for _, m, _ in models)
+    alone = int(batches[np.minimum(np.abs(mixture - active), np.abs(total - mixture)).argmax()])
     return {
         "lines": lines,
-        "starts": [line for line in lines if (line["batch"], line["meaning"]) in {(1, "waiting"), (middle, "memory")}],
+        "starts": [line for line in lines if (line["batch"], line["meaning"]) in {(1, "waiting"), (alone, "memory")}],
         "ends": [line for line in lines if line["batch"] == last and line["meaning"] == "compute"],
     }
 
@@ -212,11 +231,12 @@ def cost_sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     name = scenario.architecture.name
     if result.dense_cost_batch is None:
         return (
-            f"A token of {name} costs more than 1.1 times one of a dense model of its active size at every batch shown."
+            f"At every batch up to {_LARGEST_BATCH:,}, a token of {name} takes over 10% longer than in a dense model "
+            "of its active size."
         )
     return (
-        f"From a batch of {result.dense_cost_batch:,} on, a token of {name} costs within 10% of one of a dense model "
-        "of its active size: until then too few positions share the loading of an expert."
+        f"From a batch of {result.dense_cost_batch:,} on, a token of {name} takes at most 10% longer than in a dense "
+        "model of its active size. In a smaller batch too few tokens share each expert that is read."
     )
 
 
@@ -225,7 +245,7 @@ def router_sentence(result: ExpertNumbers) -> str:
     chosen = " and ".join(
         f"{share:.2f} of expert {expert}" for expert, share in zip(result.chosen_experts, result.shares, strict=True)
     )
-    return f"The output is {chosen}; the other experts do no arithmetic for this position."
+    return f"The output is {chosen}; any other expert is skipped for this position."
 
 
 def router_table(scenario: Scenario, result: ExpertNumbers) -> Table:
@@ -240,7 +260,7 @@ def router_table(scenario: Scenario, result: ExpertNumbers) -> Table:
                 (
                     f"{logit:g}",
                     "yes" if place in shares else "no",
-                    f"{shares[place]:.3f}" if place in shares else "no arithmetic",
+                    f"{shares[place]:.3f}" if place in shares else "0, skipped",
                 ),
             )
             for place, logit in enumerate(numbers_in(scenario.logits)[:16], start=1)
@@ -250,10 +270,10 @@ def router_table(scenario: Scenario, result: ExpertNumbers) -> Table:
 
 
 def parts_table(scenario: Scenario, result: ExpertNumbers) -> Table:
-    """The model by part: in memory, and working on a token."""
+    """The model by part: in memory, and used for a token."""
     counts = scenario.deployment.parameters
     return Table(
-        ("in memory", "working on a token"),
+        ("in memory", "used for a token"),
         (
             Row("Routed experts", "parameters", (float(counts.stored.experts), float(counts.active.experts))),
             Row("Other matrices", "parameters", (float(counts.stored.matrices), float(counts.active.matrices))),

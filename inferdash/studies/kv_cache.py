@@ -8,7 +8,9 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts.architecture import Architecture
 from inferdash.formula import section
+from inferdash.layers.feed_forward import Experts
 from inferdash.layers.grouped import GroupedAttention
+from inferdash.layers.kinds import Attention
 from inferdash.physics import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
@@ -23,7 +25,8 @@ CHAPTER_TOKENS: Final = ("The", "␣ride", "␣of", "␣", "3", "␣km", "␣cos
 LENGTHS: Final = (1024, 8192, 131_072)
 _LONG: Final = LENGTHS[-1]
 _CURVE_POINTS: Final = 80
-_WAYS: Final = 2
+_MULTI_HEAD: Final = "multi-head attention (MHA)"
+_MULTI_QUERY: Final = "multi-query attention (MQA)"
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,10 @@ class KVCache:
     reserved_bytes_per_request: float = number(
         "B", "cache of one request where an engine reserves every layer alike, its state included"
     )
-    long_pass_ratio: float = number("times", "bytes that a pass loads after a long text, of those after none")
-    long_tokens: int = number("tokens", "length of that long text")
+    long_pass_ratio: float = number("times", "memory read per pass at a long context, against none")
+    long_tokens: int = number("tokens", "length of that long context")
     crossover_tokens: int | None = number(
-        "tokens", "length from which the cache of one request outweighs the parameters"
+        "tokens", "context length from which the cache of one request outweighs the parameters read"
     )
     parameters_bytes: float = number("B", "parameters in memory")
     caches_bytes: float = number("B", "caches of the batch in memory")
@@ -115,20 +118,20 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
     request = quantities.shown(result.bytes_per_request, "B")
     tokens = quantities.count(scenario.prompt, "token")
     token = quantities.shown(result.bytes_per_token, "B")
-    said = f"A request of {tokens} keeps {request} of keys and values, {token} for each token"
+    state = f" and {quantities.shown(result.state_bytes, 'B')} whatever the length" if result.state_bytes else ""
+    said = f"A request of {tokens} fills {request} of KV cache{':' if state else ','} {token} for each token"
     if result.bytes_per_further_token != result.bytes_per_token:
-        said += f" at first and {quantities.shown(result.bytes_per_further_token, 'B')} past the windows"
-    ratio = quantities.times(result.long_pass_ratio)
-    return f"{said}; a pass after {result.long_tokens:,} tokens loads {ratio} as much as a short one."
+        said += f" at first and {quantities.shown(result.bytes_per_further_token, 'B')} past the attention window"
+    return f"{said}{state}."
 
 
 def headline_numbers(result: KVCache) -> list[tuple[str, float | None, str]]:
     """The four numbers on top."""
     return [
-        ("Cache of one token", result.bytes_per_token, "B"),
-        ("Cache of one request", result.bytes_per_request, "B"),
-        (f"Bytes of a pass after {result.long_tokens:,} tokens, of the first one’s", result.long_pass_ratio, "times"),
-        ("Cache outweighs parameters from", result.crossover_tokens, "tokens"),
+        ("Cache of a token", result.bytes_per_token, "B"),
+        ("Cache of a request after its prompt", result.bytes_per_request, "B"),
+        (f"Memory read per pass, {result.long_tokens:,} tokens against none", result.long_pass_ratio, "times"),
+        ("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"),
     ]
 
 
@@ -137,9 +140,10 @@ def grid_rows(scenario: Scenario) -> list[dict[str, Any]]:
     prompt, answer = scenario.grid_prompt, scenario.grid_answer
     chapter = (prompt, answer) == (8, 3)
     names = CHAPTER_TOKENS if chapter else tuple(str(i + 1) for i in range(prompt + answer))
+    written = [f"“{name}”" if chapter else f"token {name}" for name in names]
     return [
         {
-            "made": f"{made + 1} → {names[prompt + made]}",
+            "made": f"step {made + 1} writes {written[prompt + made]}",
             "pass": made + 1,
             "position": position + 1,
             "token": names[position],
@@ -155,20 +159,19 @@ def grid_rows(scenario: Scenario) -> list[dict[str, Any]]:
 def grid_sentence(result: KVCache) -> str:
     """What the cache saves in the small example."""
     return (
-        f"Without a cache the passes run {quantities.count(result.positions_without, 'position')}, with it "
-        f"{result.positions_with:,}: a full cell runs through the network, a pale one is read from the cache."
+        "Orange with a full border: computed in this step. Green with a dashed border: read from the cache. Without a "
+        f"cache every cell would be computed, {quantities.count(result.positions_without, 'position')} in all; with it "
+        f"{result.positions_with:,}."
     )
 
 
 def load_sentence(scenario: Scenario, result: KVCache) -> str:
-    """What the end of a long text does to a pass."""
-    batch = quantities.count(scenario.batch, "request")
+    """What a long context does to a pass."""
+    cache = "its cache" if scenario.batch == 1 else "the cache of each"
+    reads = f"A decode pass for {quantities.count(scenario.batch, 'request')} reads the parameters once and {cache}"
     if result.crossover_tokens is None:
-        return f"A pass for {batch} loads the parameters once and the caches on top, which stay the smaller part."
-    return (
-        f"A pass for {batch} loads the parameters once and the caches on top. For one request the cache outweighs "
-        f"them from {result.crossover_tokens:,} tokens on."
-    )
+        return f"{reads}. The cache of one request stays smaller than the parameters."
+    return f"{reads}. The cache of one request outweighs the parameters from {result.crossover_tokens:,} tokens on."
 
 
 def room_rows(scenario: Scenario) -> list[dict[str, Any]]:
@@ -180,12 +183,39 @@ def length_table(scenario: Scenario) -> Table:
     """Cache of one request at the chapter's lengths and the scenario's, for this model and two others like it."""
     machine = scenario.deployment
     lengths = sorted({*LENGTHS, scenario.prompt})
-    rows = [_length_row(machine, machine.architecture.name, machine.architecture, lengths)]
-    for label, heads in (("the same, a key-value head for each query head", None), ("the same, one for all", 1)):
+    own = _kinds(machine.architecture)
+    rows = [_length_row(machine, f"{machine.architecture.name}: {own}", machine.architecture, lengths)]
+    for kind, heads in ((_MULTI_HEAD, None), (_MULTI_QUERY, 1)):
         other = _with_kv_heads(machine.architecture, heads)
-        if other:
-            rows.append(_length_row(machine, label, other, lengths))
+        if other and kind != own:
+            rows.append(_length_row(machine, f"with {kind}", other, lengths))
     return Table(tuple(quantities.count(length, "token") for length in lengths), tuple(rows), head="Model")
+
+
+_OTHER_KINDS: Final = {
+    "LatentAttention": "multi-head latent attention (MLA)",
+    "CompressedAttention": "compressed attention",
+    "GatedDeltaNet": "linear attention (Gated DeltaNet)",
+    "KimiDelta": "linear attention (Kimi Delta)",
+    "Lightning": "linear attention (Lightning)",
+    "StateSpace": "state space (Mamba-2)",
+    "SelectiveStateSpace": "state space (Mamba)",
+    "ShortConvolution": "short convolution",
+}
+"""Kinds whose cache does not follow from a number of key-value heads, in the field's words."""
+
+
+def _kinds(architecture: Architecture) -> str:
+    """The kinds of attention of a model's layers, in the field's words."""
+    return " and ".join(dict.fromkeys(_kind(blocks.attention) for blocks in architecture.blocks if blocks.attention))
+
+
+def _kind(attention: Attention) -> str:
+    if not isinstance(attention, GroupedAttention):
+        return _OTHER_KINDS[type(attention).__name__]
+    if attention.kv_heads == attention.heads:
+        return _MULTI_HEAD
+    return _MULTI_QUERY if attention.kv_heads == 1 else "grouped-query attention (GQA)"
 
 
 def _length_row(machine: Deployment, label: str, architecture: Architecture, lengths: list[int]) -> Row:
@@ -204,7 +234,7 @@ def _with_kv_heads(architecture: Architecture, kv_heads: int | None) -> Architec
 
 
 def load_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
-    """Loading time of a pass of the batch along the length of the text."""
+    """Memory read time of a pass of the batch along the length of the context."""
     longest = max(_LONG, scenario.prompt + scenario.answer)
     lengths = np.unique(np.append(np.geomspace(128, longest, _CURVE_POINTS), [scenario.prompt]).round())
     return loading.rows(scenario.deployment, "tokens", lengths, requests=scenario.batch, past=lengths)
@@ -227,10 +257,28 @@ def memory_rows(result: KVCache) -> list[dict[str, Any]]:
 
 def memory_sentence(scenario: Scenario, result: KVCache) -> str:
     """What the memory holds, and a way out where it does not."""
-    chips = f"{quantities.count(scenario.gpus, 'GPU')} of {scenario.hardware.name}"
-    holds = f"the parameters and the caches of {quantities.count(scenario.batch, 'request')}"
+    chips = f"On {scenario.gpus:,} × {scenario.hardware.name}"
+    caches = "cache" if scenario.batch == 1 else "caches"
+    holds = f"the parameters and the {caches} of {quantities.count(scenario.batch, 'request')}"
     if result.free_bytes >= 0:
-        return f"{chips}: {holds} fit, and {quantities.shown(result.free_bytes, 'B')} are free."
+        return f"{chips} {holds} fit, and {quantities.shown(result.free_bytes, 'B')} are free."
     fewest = memory.fewest_gpus(scenario.deployment, requests=scenario.batch, tokens=scenario.prompt)
     lack = quantities.shown(-result.free_bytes, "B")
-    return f"{chips}: {holds} lack {lack}. It takes at least {int(fewest):,} GPUs, or fewer or shorter requests."
+    return f"{chips} {holds} lack {lack}. It takes at least {int(fewest):,} GPUs, or fewer or shorter requests."
+
+
+def stored_sentence(scenario: Scenario, result: KVCache) -> str:
+    """Why a pass reads less than the memory holds; nothing where it reads all."""
+    machine = scenario.deployment
+    read = float(machine.loaded_bytes(positions=scenario.batch))
+    sizes = [str(quantities.shown(size, "B")) for size in (result.parameters_bytes, read)]
+    counts = machine.parameters
+    tables = "embedding tables are" if counts.token_tables else "the input embedding is"
+    looked_up = bool(counts.token_tables or counts.input_embedding_apart)
+    unread = [f"{tables} looked up, not read in full"] * looked_up
+    unread += ["experts that no token uses are not read"] * any(
+        isinstance(network, Experts) for blocks in machine.architecture.blocks for network in blocks.networks
+    )
+    if sizes[0] == sizes[1] or not unread:
+        return ""
+    return f"Of the {sizes[0]} of parameters in memory a decode pass reads {sizes[1]}: {', and '.join(unread)}."

@@ -1,6 +1,6 @@
-"""Loading time of a pass by part: the parameters, and the caches on top of them."""
+"""Memory read time of a pass by part: the parameters, and the caches on top of them."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,14 @@ from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 
+_ROOMY: Final = 1.6
+"""From this factor on the caches have room for their name on top of the parameters."""
+
 
 def rows(
     machine: Deployment, along: str, values: NDArray[np.float64], *, requests: Number, past: Number
 ) -> dict[str, list[dict[str, Any]]]:
-    """Rows "parts", two for each of `values` in the field `along`, and "names", one at each end.
+    """Rows "parts", two for each of `values` in the field `along`, and "names", one at each end with its place.
 
     `requests` or `past` is `values`, the other one a number.
     """
@@ -26,8 +29,14 @@ def rows(
         for value, whole, parameters in zip(values.tolist(), total, bare, strict=True)
         for part, meaning, seconds in (("parameters", "memory", parameters), ("caches", "cache", whole - parameters))
     ]
+    inside = total[-1] >= _ROOMY * bare[-1]
     names = [
-        {along: int(values[0]), "load_s": bare[0] / 2, "part": "parameters"},
-        {along: int(values[-1]), "load_s": (bare[-1] + total[-1]) / 2, "part": "caches"},
+        {along: int(values[0]), "load_s": bare[0] / 2, "part": "parameters", "place": "left"},
+        {
+            along: int(values[-1]),
+            "load_s": bare[-1] if inside else total[-1],
+            "part": "caches",
+            "place": "inside" if inside else "above",
+        },
     ]
     return {"parts": parts, "names": names}

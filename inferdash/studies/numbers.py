@@ -23,7 +23,7 @@ def part(label: str) -> Any:
     return field(metadata={"label": label})
 
 
-_WORDS: Final = {"compute": "arithmetic"}
+_WORDS: Final = {"memory": "memory bandwidth"}
 """What a page calls the bounds, whose names in the report are those of the field."""
 
 
@@ -76,7 +76,8 @@ class Table:
     def markdown(self) -> str:
         """Its rows as a page shows them: a label, then a number with its unit in each column."""
         heads = ["| " + " | ".join((self.head, *self.columns)) + " |", "| --- |" + " ---: |" * len(self.columns)]
-        cells = ([row.label, *(show(value, row.unit) for value in row.values)] for row in self.rows)
+        said = f" {self.head.lower()}"  # a unit that the head says is not repeated in each cell
+        cells = ([row.label, *(show(value, row.unit).removesuffix(said) for value in row.values)] for row in self.rows)
         return "\n".join([*heads, *(f"| {' | '.join(row)} |" for row in cells)])
 
     def records(self) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ class Overview:
 
     output_tok_per_s: float | None = number("tokens/s", "output speed of one request (limit)")
     time_to_first_token_s: float | None = number("s", "time to first token (limit)")
-    largest_batch: int = number("requests", "largest batch after the prompt")
+    largest_batch: int = number("requests", "largest batch that fits, each request with its prompt")
     usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
     compared_batch: int = number("requests", "batch of that price")
     fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
@@ -45,20 +45,20 @@ def sentence(scenario: Scenario, result: Overview) -> str:
         return f"{subject} does not fit: this batch needs at least {quantities.count(result.fewest_gpus, 'GPU')}."
     if result.output_tok_per_s is None or result.usd_per_mtok_written is None:
         return f"{subject} holds up to {quantities.count(result.largest_batch, 'request')}; its peak is not published."
-    speed = quantities.shown(result.output_tok_per_s, "tokens/s").number
-    dollars = quantities.shown(result.usd_per_mtok_written, "$")
-    return (
-        f"{subject} writes at most {speed} tokens a second for a request, holds up to "
-        f"{quantities.count(result.largest_batch, 'request')}, and writes a million tokens for {dollars} at best at a "
-        f"batch of {result.compared_batch:,}."
-    )
+    speed = f"{subject} writes at most {quantities.shown(result.output_tok_per_s, 'tokens/s').number} tokens per second"
+    dollars = f"a million written tokens cost at least {quantities.shown(result.usd_per_mtok_written, '$')}"
+    many, fit = quantities.count(result.compared_batch, "request"), f"{result.largest_batch:,} fit"
+    if scenario.batch == 1:
+        only = "only " if result.largest_batch < result.compared_batch else ""
+        return f"{speed} for a single request; with {many} in a batch ({only}{fit}), {dollars}."
+    return f"{speed} for each of {many} in a batch ({fit}); {dollars}."
 
 
-def headline_numbers(result: Overview) -> list[tuple[str, float | None, str]]:
+def headline_numbers(scenario: Scenario, result: Overview) -> list[tuple[str, float | None, str]]:
     """The four numbers on top."""
     return [
-        ("One request’s speed (limit)", result.output_tok_per_s, "tokens/s"),
+        (f"Speed of a request, batch {scenario.batch:,} (limit)", result.output_tok_per_s, "tokens/s"),
         ("Time to first token (limit)", result.time_to_first_token_s, "s"),
-        ("Largest batch after the prompt", result.largest_batch, "requests"),
-        ("A million written tokens (limit)", result.usd_per_mtok_written, "$"),
+        (f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.largest_batch, "requests"),
+        (f"Cost per million tokens, batch {result.compared_batch:,} (limit)", result.usd_per_mtok_written, "$"),
     ]

@@ -24,20 +24,22 @@ class PromptCache:
     """Every headline number of the page."""
 
     positions_read: int = number("positions", "read from the cache, in the small example")
-    positions_run: int = number("positions", "run again, in the small example")
-    reused_tokens: int = number("tokens", "of the shared start that the cache gives back")
-    uncached_request_tokens: float = number("tokens", "input tokens' worth of a request without a cache")
-    first_request_tokens: float = number("tokens", "input tokens' worth of the request that stores")
-    later_request_tokens: float = number("tokens", "input tokens' worth of a request that reads")
-    saving_factor: float = number("times", "less that a request which reads costs")
-    break_even_read_share: float = number("%", "share of reads at which caching costs the same")
+    positions_run: int = number("positions", "computed, in the small example")
+    reused_tokens: int = number("tokens", "of the shared prefix that the cache gives back")
+    uncached_request_tokens: float = number("tokens", "billed input of a request without a cache, in full-price tokens")
+    first_request_tokens: float = number(
+        "tokens", "billed input of the request that writes the cache, in full-price tokens"
+    )
+    later_request_tokens: float = number("tokens", "billed input of a cache hit, in full-price tokens")
+    saving_factor: float = number("times", "less that a cache hit costs")
+    break_even_read_share: float = number("%", "hit rate at which caching costs the same")
     break_even_requests: int = number("requests", "after which caching costs no more")
-    read_share: float = number("%", "share of the later requests that read")
-    mean_request_tokens: float = number("tokens", "input tokens' worth of a later request on average")
+    read_share: float = number("%", "hit rate of the later requests")
+    mean_request_tokens: float = number("tokens", "billed input of a later request on average, in full-price tokens")
     all_requests_usd: float = number("$", "input of all requests with a cache")
     all_requests_uncached_usd: float = number("$", "input of all requests without a cache")
     first_token_s: float | None = number("s", "prefill without a cache (limit)")
-    first_token_cached_s: float | None = number("s", "prefill of a request that reads (limit)")
+    first_token_cached_s: float | None = number("s", "prefill of a cache hit (limit)")
 
 
 def study(scenario: Scenario) -> PromptCache:
@@ -106,7 +108,7 @@ def _read_share(scenario: Scenario, interval: Any) -> Any:
 def sentence(scenario: Scenario, result: PromptCache) -> str:
     """The result in words; a loss is called a loss."""
     if not result.reused_tokens:
-        return "Nothing of the shared start is stored: it is shorter than what the API stores."
+        return "Nothing of the shared prefix is cached: it is shorter than what the API stores."
     every = quantities.shown(scenario.interval, "s")
     often = "at random times, on average every" if scenario.arrivals == "random" else "every"
     share = quantities.percent(result.read_share)
@@ -117,36 +119,52 @@ def sentence(scenario: Scenario, result: PromptCache) -> str:
             verdict = "costs as much as without a cache"
     else:
         verdict = f"costs {quantities.percent(cost / plain_cost - 1)} more than without a cache, a loss"
-    return f"With a request {often} {every}, {share} find the start in the cache, and the input of a request {verdict}."
+    return f"With a request {often} {every}, {share} find the prefix in the cache, and input {verdict}."
 
 
 def break_even_sentence(result: PromptCache) -> str:
     """From when caching pays, and what it does to the first token."""
     requests = quantities.count(result.break_even_requests, "request")
     share = quantities.percent(result.break_even_read_share)
-    pays = f"Caching costs no more from {share} of reads on, or from {requests} on where all later ones read."
+    pays = f"Caching breaks even at a hit rate of {share}, or after {requests} if every later one is a hit."
     if result.first_token_s is None or result.first_token_cached_s is None:
         return pays
     whole, part = (str(quantities.shown(s, "s")) for s in (result.first_token_s, result.first_token_cached_s))
     return f"{pays} On your own GPUs the prefill takes {whole} without a cache and {part} with it, at the limit."
 
 
+def subject(scenario: Scenario) -> str:
+    """What the page is about: the prompt of an API's requests, and the GPUs whose prefill it shortens."""
+    return (
+        f"shared prefix {scenario.shared:,}, question {scenario.question:,} tokens; own GPUs: "
+        f"{scenario.architecture.name} on {scenario.gpus:,} × {scenario.hardware.name}"
+    )
+
+
+def billing_note(scenario: Scenario) -> str:
+    """What billed input counts."""
+    return (
+        f"Billed input counts full-price tokens: a token read from the cache counts {scenario.read:g}, one written to "
+        f"it {scenario.write:g}, any other 1."
+    )
+
+
 def headline_numbers(result: PromptCache) -> list[tuple[str, float | None, str]]:
     """The four numbers on top."""
     return [
-        ("A request that reads, input tokens’ worth", result.later_request_tokens, "tokens"),
-        ("A request without a cache", result.uncached_request_tokens, "tokens"),
-        ("Less for a request that reads", result.saving_factor, "times"),
-        ("Break-even share of reads", result.break_even_read_share, "%"),
+        ("Billed input, cache hit", result.later_request_tokens, "tokens"),
+        ("Billed input, no cache", result.uncached_request_tokens, "tokens"),
+        ("A cache hit is cheaper by", result.saving_factor, "times"),
+        ("Break-even hit rate", result.break_even_read_share, "%"),
     ]
 
 
 def chips(scenario: Scenario) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Both prompts as tokens: of the first, all are stored; of the second, the shared start is read, the rest runs."""
+    """Both prompts as tokens: of the first, all are stored; of the second, the shared prefix is read, the rest runs."""
     first, second = tokens_of(scenario.first_prompt), tokens_of(scenario.second_prompt)
     shared = pricing.shared_start(first, second)
     later = [(token, "read" if place < shared else "run") for place, token in enumerate(second)]
-    return [("Left in the cache", [(token, "stored") for token in first]), ("Later prompt", later)]
+    return [("Cached prompt", [(token, "stored") for token in first]), ("New prompt", later)]
 
 
 def chips_sentence(scenario: Scenario, result: PromptCache) -> str:
@@ -159,8 +177,8 @@ def chips_sentence(scenario: Scenario, result: PromptCache) -> str:
         return "The first token differs, so nothing is reused: keys and values depend on every token before them."
     differs = second[result.positions_read].strip() or "a space"
     return (
-        f"{result.positions_read} of {total} tokens are read and {result.positions_run} run: the reuse stops at "
-        f"“{differs}”, the first that differs."
+        f"{result.positions_read} of {total} tokens are read from the cache and {result.positions_run} computed: the "
+        f"reuse stops at “{differs}”, the first that differs."
     )
 
 
@@ -221,7 +239,7 @@ def order_sentence(scenario: Scenario) -> str:
     if _shared_in_all(scenario, scenario.order) == _shared_in_all(scenario, best):
         return "This order shares as much as any: what changes least comes first, what changes most comes last."
     names = ", ".join(PARTS[letter] for letter in best)
-    return f"What changes least should come first: {names} shares more."
+    return f"Best order: {names}. What changes least comes first."
 
 
 def order_table(scenario: Scenario) -> Table:
@@ -271,7 +289,7 @@ def lifetime_rows(scenario: Scenario, result: PromptCache) -> dict[str, list[dic
 
 
 def money_table(scenario: Scenario, result: PromptCache) -> Table:
-    """Tokens' worth and dollars of a request, and of all of them."""
+    """Billed input and dollars of a request, and of all of them."""
     worth = scenario.input_usd / 1e6
     many = quantities.count(scenario.requests, "request")
 
@@ -279,14 +297,14 @@ def money_table(scenario: Scenario, result: PromptCache) -> Table:
         return Row(label, "tokens", (tokens, str(quantities.shown(tokens * worth, "$"))))
 
     return Table(
-        ("input tokens’ worth", "dollars"),
+        ("billed input, full-price", "dollars"),
         (
-            row("Without a cache", result.uncached_request_tokens),
-            row("The first, which stores", result.first_request_tokens),
-            row("A later one that reads", result.later_request_tokens),
-            row("A later one on average", result.mean_request_tokens),
+            row("Request without a cache", result.uncached_request_tokens),
+            row("First request, writes the cache", result.first_request_tokens),
+            row("Later request, cache hit", result.later_request_tokens),
+            row("Later request on average", result.mean_request_tokens),
             row(f"{many}, with a cache", result.all_requests_usd / worth if worth else 0.0),
             row(f"{many}, without", scenario.requests * result.uncached_request_tokens),
         ),
-        head="Input of a request",
+        head="Input",
     )

@@ -11,7 +11,7 @@ from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
 from inferdash.physics import memory, quantization
-from inferdash.physics.deployment import deploy
+from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies.numbers import Row, Table, number, plain
@@ -23,11 +23,13 @@ _GROUPS: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 _CURVE_BITS: Final = (2, 3, 4, 5, 6, 8)
 SCALE_BITS: Final = 16
 FORMAT_NOTE: Final = (
-    "fp8 and int8 give every number one byte, as the chapter counts. Blocks, groups and the 4-bit formats keep tables, "
-    "norms and routers at 16 bits; MXFP4 keeps all but the experts there, where a model has experts. GGUF files of the "
-    "K kind mix block types, so a whole file has a little more. Where the chip lacks a format, only loading is faster."
+    "fp8 and int8 give every number one byte, as the chapter counts. fp8 in blocks, int4, MXFP4 and NVFP4 shrink only "
+    "the matrices of the layers (MXFP4 only the experts, where a model has them); input embedding, output layer and "
+    "norms stay at 16 bits. GGUF formats shrink the embedding and the output layer too, so where these are a large "
+    "part of the model, Q4_K is smaller than int4 although each weight takes more bits. Real K files mix block types "
+    "and are a little larger. Where the chip lacks a format, only the memory read is faster."
 )
-"""What the formats leave at 16 bits."""
+"""What the formats leave at 16 bits, and why a format of more bits can be smaller."""
 ROUNDING_NOTE: Final = (
     "The largest magnitude becomes the largest positive integer, and the integers lie symmetric around 0. Others use "
     "the whole range with a zero point, or clip the largest weights for a smaller scale."
@@ -61,9 +63,9 @@ class Quantization:
     restored: tuple[float, ...] = number("list", "restored weights")
     max_error: float = number("", "bound on the error of each weight")
     dot: tuple[float, float] = number("list", "sum of the weights before and after")
-    bits_per_weight: float = number("bits", "a weight with its part of the scale")
+    bits_per_weight: float = number("bits", "per weight, its share of the scale included")
     formats: tuple[FormatLine, ...] = number("rows", "the model in each format")
-    speedup: float | None = number("times", "as fast a pass in these bits as at bf16")
+    speedup: float | None = number("times", "as fast a pass in this precision as in bf16")
 
 
 def study(scenario: Scenario) -> Quantization:
@@ -88,15 +90,19 @@ def study(scenario: Scenario) -> Quantization:
     )
 
 
-def _line(scenario: Scenario, key: str) -> FormatLine:
-    precision, chip = PRECISIONS[key], scenario.hardware
-    machine = deploy(
+def _machine(scenario: Scenario, key: str) -> Deployment:
+    """The scenario's model on its accelerators in a number format."""
+    return deploy(
         scenario.architecture,
-        chip,
+        scenario.hardware,
         gpus=scenario.gpus,
-        weights=precision,
+        weights=PRECISIONS[key],
         cache=scenario.deployment.cache,
     )
+
+
+def _line(scenario: Scenario, key: str) -> FormatLine:
+    precision, chip, machine = PRECISIONS[key], scenario.hardware, _machine(scenario, key)
     at, peak = chip.rate(precision)
     return FormatLine(
         format=precision.name,
@@ -111,26 +117,29 @@ def _line(scenario: Scenario, key: str) -> FormatLine:
 def sentence(scenario: Scenario, result: Quantization) -> str:
     """The result in words."""
     lines = dict(zip(PRECISIONS, result.formats, strict=True))
-    wide, now = lines["bf16"], lines[scenario.weights if scenario.weights != "bf16" else "int4-g128"]
-    sizes = f"{quantities.shown(wide.bytes, 'B')} at bf16 and {quantities.shown(now.bytes, 'B')} in {now.format}"
+    key = scenario.weights if scenario.weights != "bf16" else "int4-g128"
+    wide, now = lines["bf16"], lines[key]
+    sizes = f"{quantities.shown(wide.bytes, 'B')} in bf16 and {quantities.shown(now.bytes, 'B')} in {now.format}"
     said = f"The parameters of {scenario.architecture.name} take {sizes}"
     if wide.pass_s is None or now.pass_s is None:
         return f"{said}."
     gain = wide.pass_s / now.pass_s
     batch = quantities.count(scenario.batch, "request")
     if gain < 1.01:  # noqa: PLR2004 - what rounds to 1.00 times
-        return f"{said}, and a pass for {batch} is no faster: the arithmetic is what it waits for."
-    return f"{said}, and a pass for {batch} is {quantities.times(gain)} as fast."
+        bound = decode(_machine(scenario, key), requests=scenario.batch, past=scenario.prompt).bound
+        why = "compute limits it" if bound == "compute" else "almost all that it reads are caches"
+        return f"{said}, and a decode pass for {batch} is no faster: {why}."
+    return f"{said}, and a decode pass for {batch} is {quantities.times(gain)} as fast."
 
 
-def headline_numbers(result: Quantization) -> list[tuple[str, float | None, str]]:
+def headline_numbers(scenario: Scenario, result: Quantization) -> list[tuple[str, float | None, str]]:
     """The four numbers on top."""
     by_name = {line.format: line for line in result.formats}
     return [
-        ("Parameters at bf16", by_name["bf16"].bytes, "B"),
+        ("Parameters in bf16", by_name["bf16"].bytes, "B"),
         ("Parameters in fp8", by_name["fp8"].bytes, "B"),
         ("Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B"),
-        ("A weight with its part of the scale", result.bits_per_weight, "bits"),
+        (f"{scenario.bits}-bit weight with its share of the scale", result.bits_per_weight, "bits"),
     ]
 
 
@@ -157,7 +166,7 @@ def group_sentence(scenario: Scenario, result: Quantization) -> str:
 def format_table(result: Quantization) -> Table:
     """The model in each format."""
     return Table(
-        ("bits a weight", "parameters", "fewest GPUs", "pass (limit)", "multiplies at"),
+        ("bits per weight", "parameters", "fewest GPUs", "decode pass (limit)", "computes in"),
         tuple(
             Row(
                 line.format,
@@ -197,8 +206,15 @@ def error_sentence(scenario: Scenario, result: Quantization) -> str:
     error = quantities.percent(quantization.normal_error(bits=scenario.bits, group=scenario.group))
     bits = quantities.digits(result.bits_per_weight, 4)
     groups = f"{scenario.bits} bits in groups of {scenario.group:,}"
-    drawn = f"on weights of a normal distribution the error is {error} of their size"
-    return f"{groups} take {bits} bits a weight with the scale, and {drawn}."
+    drawn = f"on weights of a normal distribution the RMS rounding error is {error} of the RMS weight"
+    return f"{groups} take {bits} bits per weight with the scale, and {drawn}."
+
+
+ERROR_NOTE: Final = (
+    f"Each line is a number of bits. The dots along it are group sizes, from {_GROUPS[-1]:,} weights on the left to "
+    f"{_GROUPS[0]} on the right: smaller groups take more bits for scales and round less away."
+)
+"""How to read the chart of errors."""
 
 
 def error_marks(scenario: Scenario, result: Quantization) -> dict[str, list[dict[str, Any]]]:
@@ -240,3 +256,15 @@ def holders_table(scenario: Scenario) -> Table:
         fewest = (int(memory.fewest_gpus(machine, requests=1, tokens=scenario.prompt)) for machine in machines)
         rows.append(Row(chip.name, "GPUs", tuple(fewest)))
     return Table(tuple(PRECISIONS[key].name for key in shown), tuple(rows), head="Fewest that hold it")
+
+
+def holders_sentence(holders: Table) -> str:
+    """That one of each accelerator is enough, where it is."""
+    if any(fewest > 1 for row in holders.rows for fewest in row.values):
+        return ""
+    return f"A single one of any accelerator here holds the parameters and one request, in {_listed(holders.columns)}."
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}".removeprefix(" and ")

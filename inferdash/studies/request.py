@@ -18,11 +18,11 @@ _WIDE: Final = 0.3
 class FirstToken:
     """The time to first token by part."""
 
-    queue_s: float = number("s", "wait for a GPU")
+    queue_s: float = number("s", "queue time")
     prefill_s: float | None = number("s", "prefill (limit)")
-    network_s: float = number("s", "network")
+    network_s: float = number("s", "network time")
     reasoning_s: float | None = number("s", "hidden reasoning (limit)")
-    total_s: float | None = number("s", "in all")
+    total_s: float | None = number("s", "in all (limit)")
 
 
 def request_times(
@@ -61,9 +61,9 @@ def sentence(first: FirstToken, answer_s: float | None) -> str:
         return "The time of a request needs the peak of the accelerator, which is not known."
     total = quantities.shown(first.total_s, "s")
     parts = {
-        "the wait for a GPU": first.queue_s,
-        "the prefill": first.prefill_s,
-        "the network": first.network_s,
+        "queue time": first.queue_s,
+        "prefill": first.prefill_s,
+        "network time": first.network_s,
         "hidden reasoning": first.reasoning_s,
     }
     longest = max(parts, key=lambda name: parts[name] or 0.0)
@@ -80,7 +80,7 @@ def sentence(first: FirstToken, answer_s: float | None) -> str:
 def rows(
     first: FirstToken, answer_s: float | None, *, prefill: Bound | None, decode: Bound | None
 ) -> dict[str, list[dict[str, Any]]]:
-    """The stages of one request in order, each with its start and end in seconds; nothing where a time is not known.
+    """The stages of one request that take time, in order, each with its start and end in seconds.
 
     Args:
         first: the time to first token by part.
@@ -88,12 +88,13 @@ def rows(
         prefill: what the prefill is limited by.
         decode: what the decode is limited by.
 
-    Returns rows under "stages", "waiting" (those before the first token) and "first" (the first token).
+    Returns rows under "stages", "waiting" (those before the first token) and "first" (the first token); nothing where
+    a time is not known.
     """
     stages = (
-        ("Wait for a GPU", "waiting", first.queue_s),
+        ("Queue time", "waiting", first.queue_s),
         ("Prefill", prefill, first.prefill_s),
-        ("Network", "waiting", first.network_s),
+        ("Network time", "waiting", first.network_s),
         ("Hidden reasoning", decode, first.reasoning_s),
         ("Answer", decode, answer_s),
     )
@@ -102,6 +103,8 @@ def rows(
     for stage, meaning, duration in stages:
         if meaning is None or duration is None:
             return {}
+        if not duration:
+            continue
         end = start + duration
         stacked.append(
             {

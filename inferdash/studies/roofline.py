@@ -77,7 +77,7 @@ def _name_batches(path: list[dict[str, Any]], *, own: float) -> None:
     for row in reversed(path):
         named = row is path[-1] or row["batch"] in _NAMED_BATCHES
         if named and row["intensity"] * _APART <= lowest and abs(np.log(row["intensity"] / own)) > np.log(_APART):
-            row["label"] = f"{row['batch']:,}"
+            row["label"] = f"batch {row['batch']:,}"
             lowest = row["intensity"]
 
 
@@ -85,13 +85,13 @@ def caption(scenario: Scenario, result: ComputeVsMemory) -> str:
     """How to read the roofline."""
     most = f"{quantities.count(result.largest_batch, 'request')} of {quantities.count(scenario.prompt, 'token')}"
     band = (
-        f"The pale band is the path of the decode as its batch grows, up to {most}: more do not fit in the memory."
+        f"The pale band is the decode as its batch grows, up to the {most} that fit in the memory."
         if result.largest_batch
         else "No request fits in the memory."
     )
     if result.ridge_flop_per_byte is None:
-        return f"The slope is the limit of loading; that of the arithmetic is not known. {band}"
-    return f"Left of the ridge the loading is the limit, right of it the arithmetic. {band}"
+        return f"The slope is the limit of memory bandwidth; that of compute is not known. {band}"
+    return f"Left of the ridge memory bandwidth is the limit, right of it compute. {band}"
 
 
 def _time(one: PassNumbers) -> str:

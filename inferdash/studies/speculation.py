@@ -25,9 +25,9 @@ _EVEN: Final = 1.01
 class Speculation:
     """A round of speculative decoding."""
 
-    tokens_per_pass: float = number("tokens", "tokens written by one check, on average")
+    tokens_per_pass: float = number("tokens", "tokens written by one verification step, on average")
     draft_s: float | None = number("s", "passes of the draft model (limit)")
-    verify_s: float | None = number("s", "check by the large model (limit)")
+    verify_s: float | None = number("s", "verification step of the large model (limit)")
     pass_s: float | None = number("s", "round of both (limit)")
     speedup: float | None = number("times", "speed-up")
 
@@ -81,7 +81,7 @@ def sentence(scenario: Scenario, result: Speculation) -> str:
     """What the draft model does to the speed of the answer, in words."""
     if result.speedup is None:
         return "The gain of a draft model needs the peak of the accelerator, which is not known."
-    said = f"One check writes {quantities.shown(result.tokens_per_pass, 'tokens')} on average"
+    said = f"A verification step writes {quantities.shown(result.tokens_per_pass, 'tokens')} on average"
     if result.speedup >= _EVEN:
         return f"{said}, and the answer comes {quantities.times(result.speedup)} as fast as without a draft model."
     if result.speedup > 1 / _EVEN:
@@ -112,7 +112,7 @@ def gain_rows(scenario: Scenario, result: Speculation) -> dict[str, list[dict[st
         gains = np.asarray(speculation.speedup(tokens_per_pass=tokens, decode_pass_s=writing, round_s=both))
         points.append([{"draft_tokens": k, "speedup": gain} for gain in gains.tolist()])
     lines = [
-        {"acceptance": a, "label": f"{quantities.percent(a)} kept"} | point
+        {"acceptance": a, "share": quantities.percent(a), "label": f"{quantities.percent(a)} accepted"} | point
         for row in points
         for a, point in zip(ACCEPTANCES, row, strict=False)
     ]
@@ -131,18 +131,24 @@ _OWN: Final = (".", "end")
 _PROPOSALS: Final = {"both": (".", "end"), "first": (".", "Then"), "none": ("km", "end")}
 
 
+def caption(scenario: Scenario) -> str:
+    """How to read the lines."""
+    own = quantities.percent(scenario.acceptance)
+    return f"Each thin line is for a share of proposals that is accepted, the thick one for {own}."
+
+
 def example(proposal: str) -> Table:
     """The chapter's example place by place: what is proposed, what the large model writes, what is kept."""
     proposals = _PROPOSALS[proposal]
     agreed = speculation.kept(proposals, _OWN)
-    own = [token if place <= agreed else "not looked at" for place, token in enumerate(_OWN)]
+    own = [f"“{token}”" if place <= agreed else "not looked at" for place, token in enumerate(_OWN)]
     kept = ["yes" if place < agreed else "no" for place in range(len(proposals))]
     return Table(
-        columns=("after 9", f"after 9 {proposals[0]}"),
+        columns=tuple(f"Token {place}" for place in range(1, len(proposals) + 1)),
         rows=(
-            Row("Draft model proposes", "word", proposals),
+            Row("Draft model proposes", "word", tuple(f"“{token}”" for token in proposals)),
             Row("Large model would write", "word", tuple(own)),
-            Row("Kept", "word", tuple(kept)),
+            Row("Accepted", "word", tuple(kept)),
         ),
         head="Who",
     )

@@ -107,7 +107,7 @@ def sidebar() -> None:
                 _own_figures(scenario)
         st.subheader("Link")
         control("title")
-        st.button("Back to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
+        st.button("Reset to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
 
 
 def _own_figures(scenario: Scenario) -> None:
@@ -116,6 +116,6 @@ def _own_figures(scenario: Scenario) -> None:
         state.place(name)
     entered = any(st.session_state[name] for name in _DATASHEET)
     needed = entered or scenario.accelerator == OWN or scenario.deployment.peak is None
-    with st.expander("Own figures", expanded=state.once(_OWN_FIGURES, needed)):
+    with st.expander("Own hardware figures", expanded=state.once(_OWN_FIGURES, needed)):
         for name in _DATASHEET:
             control(name)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
@@ -15,10 +15,13 @@ from inferdash.studies.numbers import Table
 from inferdash.ui import state
 from inferdash.ui.controls import control
 
+LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute and bandwidth. Real systems are slower."
+"""What the word means in a label."""
 
-def headline(title: str, sentence: str) -> None:
-    """The page's name and the scenario in a line, small, above the result in words."""
-    st.caption(f"{title}: {state.scenario().subject}")
+
+def headline(title: str, sentence: str, subject: str = "") -> None:
+    """The page's name and what it is about, the scenario unless said, small, above the result in words."""
+    st.caption(f"{title}: {subject or state.scenario().subject}")
     st.title(sentence, anchor=False)
 
 
@@ -39,7 +42,7 @@ def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
         )
     st.html(f'<dl class="numbers">{"".join(cells)}</dl>')
     if any("(limit)" in label for label, _, _ in shown):
-        st.caption("Limit: at the datasheet’s full speed. Real programs reach a part of it.")
+        st.caption(LIMIT)
 
 
 def notes(sentences: Sequence[str]) -> None:
@@ -120,12 +123,12 @@ def cards(shown: Sequence[Card]) -> None:
     """Cards, two or three side by side."""
     grid = st.grid("auto", min_column_width=330)
     for card in shown:
-        with grid.container(border=True, height="stretch"):
+        with grid.container(border=True, height="stretch", key=f"card {card.page} {card.name}"):
             target = str(shipped("pages") / f"{card.page}.py")
-            st.page_link(target, label=f"**{card.name}**", query_params=links.parameters(card.scenario))
+            st.page_link(target, label=f":primary[**{card.name}**]", query_params=links.parameters(card.scenario))
             st.markdown(card.sentence)
             if card.spec and card.rows:
-                chart(card.spec, card.rows, key=f"card {card.page}", alt=card.sentence)
+                chart(card.spec, card.rows, key=f"chart {card.page}", alt=card.sentence)
 
 
 def sources(scenario: Scenario) -> None:
@@ -142,4 +145,4 @@ def sources(scenario: Scenario) -> None:
             notes = " ".join(text for text in (fact.note, getattr(fact, "sparse_trap", "")) if text)
             own = fact.maker == ""
             st.markdown(f"**{fact.name}**{'' if own else checked}\n\n" + "\n".join(lines) + f"\n\n{notes}")
-        st.markdown("**Limit** · every time is at the datasheet’s full speed. Real programs reach a part of it.")
+        st.markdown(LIMIT)

@@ -157,7 +157,7 @@ def shows(page: Page, query: str) -> None:
     scenario = links.decode(query).scenario
     cache = mark("kv", Choices).names()[scenario.kv]
     expect(page.get_by_role("heading", level=1)).to_have_text(said(query))
-    expect(page.get_by_role("radiogroup", name="KV cache in").get_by_role("radio", name=cache)).to_be_checked()
+    expect(page.get_by_role("radiogroup", name="KV cache precision").get_by_role("radio", name=cache)).to_be_checked()
     expect(page.get_by_role("slider", name="Acceptance")).to_have_value(str(scenario.acceptance))
     for name, value in (
         ("model", mark("model", Choices).names()[scenario.model]),

@@ -21,13 +21,13 @@ FOCUSED: Final = """() => {
 }"""
 """The name of what has the focus, without the name of an icon before it."""
 STOPS: Final = (
-    *("Model", "Parameters in", "KV cache in"),
-    *("Accelerator", "GPUs", "Own figures"),
+    *("Model", "Weight precision", "KV cache precision"),
+    *("Accelerator", "GPUs", "Own hardware figures"),
     *("Prompt tokens", "Answer tokens", "Batch"),
-    *("Title", "Back to the chapter’s example"),
+    *("Title", "Reset to the chapter’s example"),
     *(study.TITLE for study in STUDIES.values()),
     *("Share", "Output layer in the prefill", "Download as CSV"),
-    *("Wait for a GPU", "Network", "Hidden reasoning tokens"),
+    *("Queue time", "Network time", "Hidden reasoning tokens"),
     *("Draft model", "Size of the draft", "Proposed tokens", "Acceptance"),
     *("In the example, the draft model proposes", "Working", "Sources"),
 )

@@ -203,7 +203,7 @@ def test_working_renders_every_formula(page: Page) -> None:
 
 def test_reset_restores_the_chapters_example(page: Page) -> None:
     opened(page, EXTREME)
-    page.get_by_role("button", name="Back to the chapter’s example").click()
+    page.get_by_role("button", name="Reset to the chapter’s example").click()
     shows(page, "v=1")
 
 
@@ -212,7 +212,7 @@ def test_nonsense_in_a_field_is_said_in_one_sentence(page: Page, query: str) -> 
     opened(page, query)
     memory = page.get_by_label("Memory", exact=True)
     if not memory.is_visible():
-        page.get_by_text("Own figures").click()
+        page.get_by_text("Own hardware figures").click()
     entered(page, "Memory", "abc")
     sentence = page.get_by_text("memory=abc is not a number with a unit, such as 80 GB.")
     expect(sentence).to_have_count(1)

@@ -72,4 +72,4 @@ def test_the_roof_meets_at_the_ridge_and_the_passes_lie_under_it() -> None:
     assert (prefill["flop_per_s"], prefill["meaning"]) == (pytest.approx(989.4e12), "compute")
     assert decode["flop_per_s"] == pytest.approx(decode["intensity"] * 3.35e12)
     assert [row["batch"] for row in rows["path"]][-1] == 476
-    assert [row["label"] for row in rows["path"] if row["label"]] == ["4", "16", "64", "476"]
+    assert [row["label"] for row in rows["path"] if row["label"]] == [f"batch {b}" for b in (4, 16, 64, 476)]

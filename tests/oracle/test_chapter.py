@@ -108,7 +108,7 @@ def test_bounds(study: compute_vs_memory.ComputeVsMemory) -> None:
     assert study.prefill.bound == expected("10.1-prefill-bound")
     assert study.decode.bound == expected("10.1-decode-bound")
     said = compute_vs_memory.sentence(Scenario(), study)
-    assert said.endswith("the decode is limited by memory, the prefill by arithmetic.")
+    assert said.endswith("the decode is limited by memory bandwidth, the prefill by compute.")
 
 
 def test_written_against_prompt_token(study: compute_vs_memory.ComputeVsMemory) -> None:
@@ -132,7 +132,7 @@ def test_time_to_first_token_parts() -> None:
     result = compute_vs_memory.study(scenario)
     first = result.time_to_first_token
     labels = [line.labels[-1].removesuffix(" (limit)") for line in lines(first)][:-1]
-    assert labels == ["wait for a GPU", "prefill", "network", "hidden reasoning"]
+    assert labels == ["queue time", "prefill", "network time", "hidden reasoning"]
     assert len(labels) == len(expected("10.1-ttft"))
     parts = [line.value for line in lines(first)][:-1]
     assert all(parts)

@@ -102,12 +102,12 @@ def test_parts_add_up_and_the_report_agrees_with_itself(scenario: Scenario) -> N
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "Writing a token takes 293 times as long as reading one: the decode is limited by memory, the prefill by"),
+        ({}, "At batch 1, writing a token takes 293 times as long as reading one: the decode is limited by memory"),
         (
             {"batch": 64},
             "With 64 requests in a batch, writing a token takes 7.13 times as much GPU time as reading one",
         ),
-        ({"prompt": 1}, "Writing a token takes about as long as reading one: both are limited by memory."),
+        ({"prompt": 1}, "writing a token takes about as long as reading one: both are limited by memory bandwidth."),
         ({"prompt": 1, "batch": 2}, "reading a token takes 2.00 times as much GPU time as writing one"),
         ({"model": "llama-3.1-405b"}, "But 1 GPU cannot hold the model: its parameters need at least 11."),
         ({"batch": 500}, "But 1 GPU can hold only 476 requests of 1,024 tokens; the batch needs at least 2 GPUs."),
@@ -116,7 +116,7 @@ def test_parts_add_up_and_the_report_agrees_with_itself(scenario: Scenario) -> N
             "cannot hold the cache of a request of 500,000 tokens beside the model; it needs at least 2.",
         ),
         ({"accelerator": "m4-max", "batch": 64}, "With 64 requests in a batch, writing a token takes at least 675 µs"),
-        ({"accelerator": "m4-max"}, "Writing a token takes at least 27.7 ms, the time of loading"),
+        ({"accelerator": "m4-max"}, "writing a token takes at least 27.7 ms, the memory read time"),
     ],
 )
 def test_the_sentence(changes: dict[str, Any], says: str) -> None:
@@ -128,7 +128,7 @@ def test_the_sentence(changes: dict[str, Any], says: str) -> None:
     ("changes", "says"),
     [
         ({"prompt": 8000}, "made for 8,192 tokens; prompt, reasoning and answer are 8,256."),
-        ({"weights": "fp8", "accelerator": "a100-80gb-sxm"}, "multiplies fp8 at bf16: only its loading is faster."),
+        ({"weights": "fp8", "accelerator": "a100-80gb-sxm"}, "computes fp8 in bf16: only the memory read is faster."),
         ({"accelerator": "m4-max"}, "No matrix peak is published for Apple M4 Max"),
         ({"answer": 7000, "batch": 400}, "At the end of the answers only 60 fit, of 400 requests."),
         ({"output_layer": "last"}, "counted at the last position of the prompt only"),
@@ -183,7 +183,7 @@ def test_the_report_has_the_names_that_others_rely_on() -> None:
 def test_markdown_carries_every_number_with_its_unit_and_no_markup_from_a_title() -> None:
     scenario = Scenario(title="[x](http://a.b) <img src=x>")
     text = markdown(scenario, "?v=1")
-    assert "| pass of the decode: loading (limit) | 4.52 ms |" in text
+    assert "| decode pass: memory read time (limit) | 4.52 ms |" in text
     assert "293 times" in text
     assert "](http" not in text
     assert "<img" not in text.replace("\\<img", "")
