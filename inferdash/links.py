@@ -133,7 +133,7 @@ def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> t
 def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> list[tuple[str, str]]:
     if isinstance(query, str):
         query = query.partition("#")[0]
-        if "://" in query.partition("?")[0]:
+        if "=" not in query.partition("://")[0] and "://" in query:
             query = query.partition("?")[2]
         query = query.removeprefix("?")
         if len(query) > _LONGEST:

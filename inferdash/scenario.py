@@ -35,6 +35,8 @@ _LONGEST_LIST: Final = 1000
 _JOINER: Final = "\N{ZERO WIDTH JOINER}"
 """Makes one sign of several, such as a family."""
 _LONGEST_ANSWER: Final = 100_000
+_LARGEST_NUMBER: Final = 1e12
+"""Of a list that the reader enters."""
 
 Group: TypeAlias = Literal["model", "accelerator", "workload", "page"]
 
@@ -107,9 +109,11 @@ def numbers_in(text: str) -> list[float]:
 
 def _numbers(value: str) -> str:
     try:
-        numbers_in(value)
+        numbers = numbers_in(value)
     except (ValueError, IndexError, OverflowError):
         raise PydanticCustomError("plain", "is not a list of numbers with commas between them") from None
+    if not all(number == 0 or 1 / _LARGEST_NUMBER <= abs(number) <= _LARGEST_NUMBER for number in numbers):
+        raise PydanticCustomError("plain", "holds a number beyond a trillion, or one nearer to 0 than its inverse")
     return value
 
 

@@ -321,3 +321,16 @@ def test_each_field_says_what_it_is() -> None:
         assert field.description, name
         choices = mark(name, Choices)
         assert choices is None or getattr(BASE, name) in choices.names(), name
+
+
+def test_an_address_in_a_value_does_not_hide_the_query() -> None:
+    decoded = links.decode("batch=4&title=http://a.b&v=1")
+    assert (decoded.scenario.batch, decoded.problems) == (4, ())
+    assert links.decode("http://a.b/p?batch=4&title=http://c.d&v=1").scenario.batch == 4
+
+
+@pytest.mark.parametrize("values", ["5e-324", "1e308,1e308", "1e13"])
+def test_numbers_that_no_page_can_show_are_refused(values: str) -> None:
+    decoded = links.decode(f"weight_values={values}&v=1")
+    assert decoded.scenario.weight_values == BASELINE_1["weight_values"]
+    assert "trillion" in decoded.problems[0].sentence

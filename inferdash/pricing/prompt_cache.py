@@ -57,14 +57,20 @@ def break_even_requests(*, write: Number, read: Number) -> Number:
 
 @formula(unit="%", ref="prompt-caching")
 def read_share_fixed(*, interval_s: Number, lifetime_s: Number) -> Number:
-    """Share of the later requests that read, at a fixed interval, where each use renews the lifetime: all or none."""
-    return np.minimum(1, np.floor(lifetime_s / interval_s))
+    """Share of the later requests that read, at a fixed interval, where each use renews the lifetime: all or none.
+
+    A billionth is added, so that a quotient which is whole but for rounding stays whole.
+    """
+    return np.minimum(1, np.floor(lifetime_s / interval_s + 1e-9))
 
 
 @formula(unit="reads", ref="prompt-caching")
 def reads_of_a_lifetime(*, interval_s: Number, lifetime_s: Number) -> Number:
-    """Requests at a fixed interval that read one stored start before its lifetime, never renewed, has ended."""
-    return np.floor(lifetime_s / interval_s)
+    """Requests at a fixed interval that read one stored start before its lifetime, never renewed, has ended.
+
+    A billionth is added, so that a quotient which is whole but for rounding stays whole.
+    """
+    return np.floor(lifetime_s / interval_s + 1e-9)
 
 
 @formula(unit="%", ref="prompt-caching")

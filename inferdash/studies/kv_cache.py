@@ -25,6 +25,8 @@ CHAPTER_TOKENS: Final = ("The", "␣ride", "␣of", "␣", "3", "␣km", "␣cos
 LENGTHS: Final = (1024, 8192, 131_072)
 _LONG: Final = LENGTHS[-1]
 _CURVE_POINTS: Final = 80
+_STEP: Final = 1024
+"""Tokens over which a further one is averaged, as some caches keep an entry for many of them."""
 _MULTI_HEAD: Final = "multi-head attention (MHA)"
 _MULTI_QUERY: Final = "multi-query attention (MQA)"
 
@@ -74,7 +76,7 @@ def study(scenario: Scenario) -> KVCache:
         positions_without=int(without),
         positions_with=int(with_cache),
         bytes_per_token=token,
-        bytes_per_further_token=_bytes(machine, long_tokens + 1) - _bytes(machine, long_tokens),
+        bytes_per_further_token=(_bytes(machine, long_tokens + _STEP) - _bytes(machine, long_tokens)) / _STEP,
         bytes_per_request=request,
         state_bytes=state,
         reserved_bytes_per_request=float(reserved),
@@ -126,13 +128,15 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
 
 
 def headline_numbers(result: KVCache) -> list[tuple[str, float | None, str]]:
-    """The four numbers on top."""
-    return [
+    """The numbers on top: four, or three where no cache of a request outweighs the parameters."""
+    shown: list[tuple[str, float | None, str]] = [
         ("Cache of a token", result.bytes_per_token, "B"),
         ("Cache of a request after its prompt", result.bytes_per_request, "B"),
         (f"Memory read per pass, {result.long_tokens:,} tokens against none", result.long_pass_ratio, "times"),
-        ("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"),
     ]
+    if result.crossover_tokens is not None:
+        shown.append(("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"))
+    return shown
 
 
 def grid_rows(scenario: Scenario) -> list[dict[str, Any]]:

@@ -47,7 +47,8 @@ def report(
         "weight_bytes_native": int(checkpoint_bytes(architecture, PRECISIONS[architecture.weights])),
         "weight_bytes_bf16": int(2 * counts.stored_total),
         "kv_bytes_per_token": _grown(architecture, 1),
-        "kv_bytes_per_further_token": _grown(architecture, lengths[-1] + 1) - _grown(architecture, lengths[-1]),
+        "kv_bytes_per_further_token": (_grown(architecture, lengths[-1] + 1024) - _grown(architecture, lengths[-1]))
+        // 1024,
         "kv_bytes": {str(tokens): _grown(architecture, tokens) for tokens in lengths},
         "kv_bytes_reserved": {str(tokens): _reserved(architecture, tokens) for tokens in lengths},
         "state_bytes": int(kv_cache.request_state_bytes(architecture)),
