@@ -8,6 +8,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, model_validator
@@ -15,9 +16,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_after_validator_function
 
-from inferdash.facts import library
+from inferdash.facts import huggingface, library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
+from inferdash.facts.huggingface import UnreadConfigError
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.layers.grouped import GroupedAttention
@@ -30,6 +32,9 @@ OWN: Final = "own"
 """Id of the reader's own model or accelerator, whose figures are fields of the scenario."""
 SHARE: Final = "share"
 """Id of a draft model that is a share of the large one."""
+
+CONFIG: Final = "config"
+"""Id of a model that the reader's config.json describes; its fields are a field of the scenario."""
 
 _LONGEST_LIST: Final = 1000
 _JOINER: Final = "\N{ZERO WIDTH JOINER}"
@@ -123,6 +128,21 @@ def _whole_numbers(value: str) -> str:
     return value
 
 
+@cache
+def _read_config(value: str) -> Architecture:
+    return huggingface.read(huggingface.parse(value)).architecture
+
+
+def _model_config(value: str) -> str:
+    try:
+        if value:
+            _read_config(value)
+    except UnreadConfigError as error:
+        reason = str(error).removesuffix(".")
+        raise PydanticCustomError("plain", "{reason}", {"reason": f"cannot be used: {reason}"}) from None
+    return value
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a field stands on the page, and when it counts at all."""
@@ -134,6 +154,10 @@ class Place:
 
 def _own_model(scenario: "Scenario") -> bool:
     return scenario.model == OWN
+
+
+def _own_config(scenario: "Scenario") -> bool:
+    return scenario.model == CONFIG
 
 
 def _share_draft(scenario: "Scenario") -> bool:
@@ -163,9 +187,15 @@ class Scenario(Validated):
     """A line of your own above the page, shown to whoever opens the link."""
 
     model: Annotated[
-        str, Choices("model", lambda: _names(library.models()) | {OWN: "Own dense model"}), Place("model")
+        str,
+        Choices("model", lambda: _names(library.models()) | {OWN: "Own dense model", CONFIG: "Own config.json"}),
+        Place("model"),
     ] = Field("llama-3-8b", title="Model")
-    """The model that answers."""
+    """The model that answers. The page “Model” has them all in a table, and reads a config.json."""
+    config: Annotated[str, AfterValidator(_model_config), Place("page", _own_config)] = Field(
+        "", title="Fields of config.json", max_length=8000
+    )
+    """The fields of a config.json from which the model follows, where it is no preset."""
     layers: Annotated[int, OWN_MODEL] = Field(32, title="Layers", ge=1, le=10_000)
     """Blocks of the own model, one after another."""
     hidden: Annotated[int, OWN_MODEL] = Field(4096, title="Hidden size", ge=1, le=1_000_000)
@@ -410,6 +440,14 @@ class Scenario(Validated):
         return self
 
     @model_validator(mode="after")
+    def _configured(self) -> "Scenario":
+        if _own_config(self) and not self.config:
+            raise PydanticCustomError(
+                "fields", "needs the fields of a config.json; the page “Model” reads one", {"fields": ("model",)}
+            )
+        return self
+
+    @model_validator(mode="after")
     def _laid_out(self) -> "Scenario":
         if _mixed(self) and self.gpus % (self.tensor_parallel * self.pipeline_parallel):
             raise PydanticCustomError(
@@ -422,6 +460,8 @@ class Scenario(Validated):
     @property
     def architecture(self) -> Architecture:
         """The model's shape: a preset's, or the own one's."""
+        if self.model == CONFIG:
+            return _read_config(self.config)
         if self.model != OWN:
             return library.models()[self.model]
         base = library.models()[BASE.model]

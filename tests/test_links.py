@@ -42,6 +42,7 @@ def test_golden_links_give_the_old_numbers(link: str) -> None:
 BASELINE_1: dict[str, Any] = {
     "title": "",
     "model": "llama-3-8b",
+    "config": "",
     "layers": 32,
     "hidden": 4096,
     "heads": 32,

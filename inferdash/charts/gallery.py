@@ -30,6 +30,7 @@ CHARTS: Final = (
     partial(batching.stays, "continuous"),
     quantization.error,
     quantization.sizes,
+    quantization.part_sizes,
     experts.distinct,
     experts.cost,
 )

@@ -43,8 +43,18 @@ def error() -> dict[str, Any]:
     )
 
 
-@cache
 def sizes() -> dict[str, Any]:
+    """Rows of `_bars`, a format each."""
+    return _bars(420)
+
+
+def part_sizes() -> dict[str, Any]:
+    """Rows of `_bars`, a part of the model each."""
+    return _bars(240)
+
+
+@cache
+def _bars(height: int) -> dict[str, Any]:
     """Rows "formats": the bytes of the model in each; row "room": where the axis ends at least."""
     bars = alt.Chart(alt.NamedData("formats")).encode(
         alt.X("gb:Q", axis=alt.Axis(title="parameters in memory, GB", tickCount=6)),
@@ -56,5 +66,5 @@ def sizes() -> dict[str, Any]:
             bars.mark_bar(height=alt.RelativeBandSize(0.6)).encode(color=theme.MEANING),
             bars.mark_text(**theme.text(13, align="left", dx=6)).encode(text="label:N"),
         ),
-        height=420,
+        height=height,
     )

@@ -1,6 +1,7 @@
 """A model's config.json becomes an architecture: recognised by its fields, layer by layer."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -115,7 +116,7 @@ def _architecture(outer: Config, inner: Config, *, name: str, hf_id: str) -> Arc
         raise UnreadFieldError("tie_word_embeddings", "is neither true nor false")
     further = inner.whole("num_nextn_predict_layers", "mtp_num_hidden_layers", default=0, least=0)
     return Architecture(
-        name=name or inner.model_type or "A model",
+        name=name or _plain_name(outer.value("_name_or_path")) or _plain_name(inner.model_type) or "A model",
         maker="",
         source=("its config.json",),
         checked=date.today(),  # noqa: DTZ011 - the day of the reader
@@ -131,6 +132,12 @@ def _architecture(outer: Config, inner: Config, *, name: str, hf_id: str) -> Arc
         mtp_tables=inner.family.mtp_tables,
         blocks=_grouped(layers),
     )
+
+
+def _plain_name(named: Any) -> str:
+    """What a file calls itself, in signs that no page takes for markup or an address."""
+    text = named if isinstance(named, str) else ""
+    return "".join(re.findall(r"[A-Za-z0-9 +-]|\.(?=\d)", text.rpartition("/")[2]))[:60].strip()
 
 
 def _says_mtp(config: Config) -> bool:
@@ -186,12 +193,8 @@ def _grouped(layers: list[Blocks]) -> tuple[Blocks, ...]:
 def _weights(outer: Config, inner: Config) -> str:
     """The number format of the stored parameters, an id of `precision.PRECISIONS`."""
     quantized = inner.part("quantization_config") or outer.part("quantization_config")
-    if quantized:
-        found = _quantized(quantized, inner)
-        if found:
-            return found
-    stored = str(inner.value("torch_dtype", "dtype") or outer.value("torch_dtype", "dtype"))
-    return "fp32" if stored.endswith("float32") else "bf16"
+    found = _quantized(quantized, inner) if quantized else None
+    return found or "bf16"  # also where the file says float32: engines load such files at 16 bits
 
 
 def _quantized(quantized: Config, inner: Config) -> str | None:

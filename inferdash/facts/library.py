@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+import tomli_w
 from pydantic import BaseModel
 
 from inferdash import shipped
@@ -51,3 +52,15 @@ def accelerators() -> dict[str, Accelerator]:
 def scenarios() -> dict[str, Example]:
     """Id -> a scenario worth a look, in their order."""
     return _read_all("scenarios", Example)
+
+
+def written(architecture: Architecture) -> str:
+    """A model as a preset file, which `read` reads back."""
+    fields = architecture.model_dump(exclude_none=True, exclude_defaults=True)
+    layers = [fields.get("mtp", {}), *fields["blocks"]]
+    for layer, blocks in zip(layers, (architecture.mtp, *architecture.blocks), strict=True):
+        for name in ("attention", "feed_forward", "beside"):
+            if name in layer:
+                layer[name] = {"kind": getattr(blocks, name).kind} | layer[name]
+    blocks_last = {**{name: value for name, value in fields.items() if name != "blocks"}, "blocks": fields["blocks"]}
+    return tomli_w.dumps(blocks_last)

@@ -122,8 +122,12 @@ class GroupedAttention(Mixer):
     def name(self) -> str:
         """What the field calls it."""
         spread = "MHA" if self.kv_heads == self.heads else "MQA" if self.kv_heads == 1 else "GQA"
-        extras = [f"window {self.window:,}"] * bool(self.window) + ["shared cache"] * self.shares_cache
-        return ", ".join([spread, *extras, *(["sparse"] if self.indexer else [])])
+        extras = {
+            f"window {self.window or 0:,}": self.window,
+            "shared cache": self.shares_cache,
+            "sparse": self.indexer,
+        }
+        return ", ".join([spread, *(name for name, there in extras.items() if there)])
 
     @property
     def _value_dim(self) -> int:

@@ -2,15 +2,23 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from inferdash import quantities
+from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.precision import PRECISIONS
+from inferdash.formula import section
 from inferdash.layers.counts import Counts
-from inferdash.physics import kv_cache
+from inferdash.physics import kv_cache, memory
 from inferdash.physics.parameters import bytes_in_format, checkpoint_bytes, mtp_parameters, parameters
+from inferdash.scenario import Scenario
+from inferdash.studies.experts import experts_of
+from inferdash.studies.numbers import Row, Table, number
 
+NAME: Final = "model"
+TITLE: Final = "Model"
 CONTEXTS: Final = tuple(2**power for power in range(10, 21))
 """Lengths at which the cache is reported."""
 _CACHE_BYTES: Final = 2
@@ -67,6 +75,172 @@ def _reserved(architecture: Architecture, tokens: int) -> int:
 
 
 @dataclass(frozen=True)
+class Model:
+    """Every headline number of the page."""
+
+    parameters_total: int = number("parameters", "in all")
+    active_all: int = number("parameters", "that work on a token, with both tables")
+    active_without_input_embedding: int = number("parameters", "that work on a token, without the input embedding")
+    active_without_embedding_and_output: int = number("parameters", "that work on a token, without both tables")
+    mtp_parameters: int = number("parameters", "of layers that predict further tokens, counted apart")
+    other_parameters: int = number("parameters", "of towers for pictures and sound, counted apart")
+    weight_bytes_native: float = number("B", "files in the maker’s own format")
+    kv_bytes_per_token: float = number("B", "cache of the first token at bf16")
+    kv_bytes_per_further_token: float = number("B", "cache of a late token at bf16")
+    state_bytes: float = number("B", "state of a request")
+    layers: int = number("layers", "one after another")
+
+
+def study(scenario: Scenario) -> Model:
+    """The numbers of the page for a scenario."""
+    architecture = scenario.architecture
+    with section("Parameters"):
+        counts = parameters(architecture)
+    with section("Cache"):
+        first = _grown(architecture, 1)
+    far = CONTEXTS[-1]
+    return Model(
+        parameters_total=int(counts.stored_total),
+        active_all=int(counts.active_with_input_embedding),
+        active_without_input_embedding=int(counts.active_total),
+        active_without_embedding_and_output=int(counts.active_in_blocks),
+        mtp_parameters=int(mtp_parameters(architecture).total),
+        other_parameters=architecture.other_parameters,
+        weight_bytes_native=float(checkpoint_bytes(architecture, PRECISIONS[architecture.weights])),
+        kv_bytes_per_token=first,
+        kv_bytes_per_further_token=(_grown(architecture, far + 1024) - _grown(architecture, far)) // 1024,
+        state_bytes=float(kv_cache.request_state_bytes(architecture)),
+        layers=architecture.layers,
+    )
+
+
+def sentence(scenario: Scenario, result: Model) -> str:
+    """The result in words."""
+    model = scenario.architecture
+    size = quantities.shown(result.parameters_total, "parameters").number
+    layers = quantities.count(result.layers, "layer")
+    active = quantities.shown(result.active_without_input_embedding, "parameters").number
+    work = f", {active} of which work on a token" if experts_of(model) else ""
+    files = quantities.shown(result.weight_bytes_native, "B")
+    return (
+        f"{model.name} has {size} parameters{work}, in {layers}; its files in {PRECISIONS[model.weights].name} "
+        f"take {files}."
+    )
+
+
+def headline_numbers(result: Model) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    return [
+        ("Parameters", result.parameters_total, "parameters"),
+        ("Active, without the input embedding", result.active_without_input_embedding, "parameters"),
+        ("Files in the maker’s format", result.weight_bytes_native, "B"),
+        ("Cache of a late token at bf16", result.kv_bytes_per_further_token, "B"),
+    ]
+
+
+def conventions(result: Model) -> str:
+    """The three ways in which makers count active parameters."""
+    counted = (
+        (result.active_all, "with both tables"),
+        (result.active_without_input_embedding, "without the input embedding"),
+        (result.active_without_embedding_and_output, "without both tables"),
+    )
+    said = ", ".join(f"{quantities.shown(count, 'parameters').number} {how}" for count, how in counted)
+    return f"Makers count active parameters in three ways: {said}."
+
+
+def part_table(scenario: Scenario) -> Table:
+    """The model by part: parameters, and bytes in its maker's format."""
+    architecture = scenario.architecture
+    rows = [
+        Row(part.name, "word", (f"{part.parameters:,}", str(quantities.shown(part.bytes, "B"))))
+        for part in parts(architecture)
+    ]
+    total = sum(part.parameters for part in parts(architecture))
+    size = sum(part.bytes for part in parts(architecture))
+    rows.append(Row("in all", "word", (f"{total:,}", str(quantities.shown(size, "B")))))
+    if architecture.mtp:
+        further = int(mtp_parameters(architecture).total)
+        files = float(checkpoint_bytes(architecture, PRECISIONS[architecture.weights]))
+        named = "and in the files, to predict further tokens"
+        rows.append(Row(named, "word", (f"{further:,}", str(quantities.shown(files - size, "B")))))
+    return Table(("parameters", f"bytes in {PRECISIONS[architecture.weights].name}"), tuple(rows), head="Part")
+
+
+def size_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
+    """Rows "formats": bytes of each part; row "room" leaves room for the label of the longest bar."""
+    found = parts(scenario.architecture)
+    bars = [
+        {
+            "format": part.name,
+            "gb": part.bytes / 1e9,
+            "meaning": "memory",
+            "label": str(quantities.shown(part.bytes, "B")),
+        }
+        for part in found
+    ]
+    return {"formats": bars, "room": [{"gb": 1.25 * max(part.bytes for part in found) / 1e9}]}
+
+
+def layer_table(scenario: Scenario) -> Table:
+    """The kinds of layers: how many, what each is, and what a request leaves in one of them at bf16."""
+    rows = []
+    for blocks in scenario.architecture.blocks:
+        mixer = blocks.attention
+        kept = mixer.cached_numbers(scenario.prompt) * _CACHE_BYTES + mixer.state_numbers * 4 if mixer else 0
+        rows.append(
+            Row(
+                quantities.count(blocks.count, "layer"),
+                "word",
+                (
+                    mixer.name if mixer else "none",
+                    " and ".join(network.name for network in blocks.networks) or "none",
+                    str(quantities.shown(float(kept), "B")),
+                ),
+            )
+        )
+    tokens = quantities.count(scenario.prompt, "token")
+    return Table(("attention", "feed-forward", f"a request of {tokens}"), tuple(rows), head="Layers")
+
+
+def picker_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Every preset in a row: its id, what it is, and how many of the scenario's accelerators hold it."""
+    rows = []
+    for key, row in _presets().items():
+        named, *rest = row.items()
+        rows.append(dict([named, ("fewest GPUs", _fewest(key, scenario)), *rest]))
+    return rows
+
+
+def _fewest(key: str, scenario: Scenario) -> int:
+    other = scenario.model_copy(update={"model": key, "weights": library.models()[key].weights, "batch": 1})
+    return int(memory.fewest_gpus(other.deployment, requests=1, tokens=other.prompt))
+
+
+@cache
+def _presets() -> dict[str, dict[str, Any]]:
+    found = {}
+    for key, model in library.models().items():
+        result = study(Scenario(model=key))
+        mixers = dict.fromkeys(blocks.attention.name for blocks in model.blocks if blocks.attention)
+        found[key] = {
+            "model": model.name,
+            "maker": model.maker,
+            "parameters, billion": result.parameters_total / 1e9,
+            "active, billion": result.active_without_input_embedding / 1e9,
+            "files, GB": result.weight_bytes_native / 1e9,
+            "kind": "experts" if experts_of(model) else "dense",
+            "attention": "; ".join(mixers),
+            "format": PRECISIONS[model.weights].name,
+            "late token, kB": result.kv_bytes_per_further_token / 1e3,
+            "context": model.context,
+            "confidence": model.confidence,
+            "id": key,
+        }
+    return found
+
+
+@dataclass(frozen=True)
 class Part:
     """One part of a model."""
 
@@ -90,10 +264,10 @@ def parts(architecture: Architecture) -> list[Part]:
     found = {
         "input embedding": (Counts(), counts.input_embedding_apart),
         "per-layer embeddings": (Counts(), counts.token_tables),
-        "attention and what stands in its place": (mixers, 0),
-        "feed-forward, shared experts": (dense, 0),
+        "attention": (mixers, 0),
+        "feed-forward": (dense, 0),
         "routed experts": (experts, 0),
-        "norms, routers and the rest": (rest, 0),
+        "norms, routers, rest": (rest, 0),
         "output layer": (Counts(), counts.output_layer),
     }
     precision = PRECISIONS[architecture.weights]

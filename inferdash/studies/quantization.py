@@ -19,6 +19,8 @@ from inferdash.studies.numbers import Row, Table, number, plain
 NAME: Final = "quantization"
 TITLE: Final = "Quantization"
 _ROOM: Final = 1.25
+_RARE: Final = {"fp32", "fp4-fp8", "int4-g32"}
+"""Formats of single models, compared only where they are chosen."""
 _GROUPS: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 _CURVE_BITS: Final = (2, 3, 4, 5, 6, 8)
 SCALE_BITS: Final = 16
@@ -76,8 +78,9 @@ def study(scenario: Scenario) -> Quantization:
         bound = quantization.largest_error(scale=scale)
     with section("Bits"):
         bits = quantization.bits_per_weight(bits=scenario.bits, scale_bits=SCALE_BITS, group=scenario.group)
-    lines = tuple(_line(scenario, key) for key in PRECISIONS)
-    now, base = lines[list(PRECISIONS).index(scenario.weights)], lines[0]
+    keys = _compared(scenario)
+    lines = tuple(_line(scenario, key) for key in keys)
+    now, base = lines[keys.index(scenario.weights)], lines[0]
     return Quantization(
         scale=scale,
         integers=tuple(int(integer) for integer in integers),
@@ -101,6 +104,11 @@ def _machine(scenario: Scenario, key: str) -> Deployment:
     )
 
 
+def _compared(scenario: Scenario) -> list[str]:
+    """The formats that are compared: those in use, and the scenario's own."""
+    return [key for key in PRECISIONS if key not in _RARE or key == scenario.weights]
+
+
 def _line(scenario: Scenario, key: str) -> FormatLine:
     precision, chip, machine = PRECISIONS[key], scenario.hardware, _machine(scenario, key)
     at, peak = chip.rate(precision)
@@ -116,7 +124,7 @@ def _line(scenario: Scenario, key: str) -> FormatLine:
 
 def sentence(scenario: Scenario, result: Quantization) -> str:
     """The result in words."""
-    lines = dict(zip(PRECISIONS, result.formats, strict=True))
+    lines = dict(zip(_compared(scenario), result.formats, strict=True))
     key = scenario.weights if scenario.weights != "bf16" else "int4-g128"
     wide, now = lines["bf16"], lines[key]
     sizes = f"{quantities.shown(wide.bytes, 'B')} in bf16 and {quantities.shown(now.bytes, 'B')} in {now.format}"

@@ -12,6 +12,7 @@ from inferdash.studies import (
     experts,
     kv_cache,
     memory,
+    model,
     overview,
     prompt_cache,
     quantization,
@@ -29,6 +30,7 @@ STUDIES: Final[Mapping[str, ModuleType]] = {
         quantization,
         experts,
         memory,
+        model,
     )
 }
 """Name in the report, and of the page's file -> its study, in the order of the chapter and beyond it."""

@@ -10,6 +10,8 @@ import pyarrow as pa
 import streamlit as st
 
 from inferdash import links, quantities, shipped
+from inferdash.facts import library
+from inferdash.facts.architecture import Architecture
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Table
 from inferdash.ui import state
@@ -72,6 +74,47 @@ def download(content: Table, *, name: str) -> None:
         mime="text/csv",
         icon=":material/download:",
         on_click="ignore",
+    )
+
+
+def preset(architecture: Architecture) -> None:
+    """The model as a preset file, to download."""
+    st.download_button(
+        "Download as a preset",
+        lambda: library.written(architecture),
+        file_name=f"{architecture.name.lower().replace(' ', '-')}.toml",
+        mime="application/toml",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def picker(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table of models, searched and sorted by its own tools, whose chosen row becomes the model of the scenario."""
+
+    def chosen() -> None:
+        state.acted()
+        places = st.session_state["picker"].selection.rows
+        if places:
+            key = str(rows[places[0]]["id"])
+            state.change(model=key, weights=library.models()[key].weights)
+
+    st.dataframe(
+        pd.DataFrame(rows),
+        key="picker",
+        hide_index=True,
+        height=420,
+        on_select=chosen,
+        selection_mode="single-row",
+        column_config={
+            "model": st.column_config.TextColumn(pinned=True),
+            **{
+                name: st.column_config.NumberColumn(format="%.4g")
+                for name in ("parameters, billion", "active, billion", "files, GB", "late token, kB")
+            },
+            "context": st.column_config.NumberColumn(format="localized"),
+            "fewest GPUs": st.column_config.NumberColumn(format="localized"),
+        },
     )
 
 

@@ -104,6 +104,11 @@ def change(**fields: Any) -> None:
             st.session_state[name] = held[name]
 
 
+def longest(name: str) -> int:
+    """Characters that a field of text may have."""
+    return next(int(m.max_length) for m in FIELDS[name].metadata if hasattr(m, "max_length"))
+
+
 def place(name: str) -> None:
     """Gives a field's value to its widget, which is about to be drawn.
 
