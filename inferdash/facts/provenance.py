@@ -18,5 +18,7 @@ class Sourced(Validated):
     """The day on which they were last compared with the source."""
     confidence: Literal["high", "medium", "low"] = "high"
     """How far the sources carry the figures."""
+    corrected: tuple[str, ...] = ()
+    """Figures that were wrong in earlier releases: a sentence each, with its day."""
     note: str = ""
     """What a reader should know: where sources disagree, what is only recalled."""

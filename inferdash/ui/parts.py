@@ -23,7 +23,10 @@ LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute a
 
 def headline(title: str, sentence: str, subject: str = "") -> None:
     """The page's name and what it is about, the scenario unless said, small, above the result in words."""
-    st.caption(f"{title}: {subject or state.scenario().subject}")
+    scenario = state.scenario()
+    st.caption(f"{title}: {subject or scenario.subject}")
+    for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
+        st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
     st.title(sentence, anchor=False)
 
 
