@@ -30,7 +30,7 @@ _MOST: Final = 200
 """Parameters of a query that are read."""
 _SOME: Final = 16
 """Ids that a sentence lists at most."""
-_EMPTY: Final = {"title": "none"}
+_EMPTY: Final = {"title": "none", "config": "none"}
 _STREAMLITS_OWN: Final = {"embed", "embed_options"}
 """Parameters by which a page is embedded; they say nothing about the scenario."""
 
@@ -105,7 +105,7 @@ def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
     idle = [
         Problem(name, f"{name}={_clipped(value)} says nothing about this scenario; it is left out.")
         for name, value in values.items()
-        if name in FIELDS and not counts(name, scenario)
+        if name in FIELDS and not counts(name, scenario) and name not in {problem.field for problem in unread}
     ]
     return Decoded(scenario, (*problems, *unread, *idle), version)
 
