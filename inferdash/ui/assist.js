@@ -16,9 +16,9 @@ function mark() {
       else link.removeAttribute("aria-current");
     }
   }
-  // A line that scrolls by itself must be reachable by keyboard.
-  for (const line of document.querySelectorAll(".katex-display")) {
-    if (line.scrollWidth > line.clientWidth) line.tabIndex = 0;
+  // A line or a table that scrolls by itself must be reachable by keyboard.
+  for (const part of document.querySelectorAll(".katex-display, [data-testid=stMarkdownContainer]:has(> table)")) {
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
   }
   const sentence = document.querySelector("h1")?.textContent ?? "";
   if (live.textContent !== sentence) live.textContent = sentence;
