@@ -60,6 +60,15 @@ def text_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_nu
     return _over_layers(architecture, lambda mixer: mixer.cached_numbers(tokens), bytes_per_number)
 
 
+def further_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
+    """Bytes that the layers which predict further tokens add to that, where they are in use: theirs alone."""
+    further = architecture.mtp
+    if further is None or further.attention is None:
+        return 0 * tokens
+    numbers = further.attention.cached_numbers(tokens)
+    return cache_bytes(layers=further.count, numbers_per_layer=numbers, bytes_per_number=bytes_per_number)
+
+
 def reserved_cache_bytes(architecture: Architecture, *, tokens: Number, bytes_per_number: Number) -> Number:
     """The same as an engine reserves it that keeps one table of blocks for all layers: windows as long as the text."""
     return _over_layers(architecture, lambda mixer: mixer.reserved_numbers(tokens), bytes_per_number)

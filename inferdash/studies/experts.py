@@ -1,6 +1,7 @@
 """Section 10.6: experts: what a position works with, what a batch loads, what must stay in memory."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -173,7 +174,7 @@ def distinct_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         return distinct_experts(experts=kind.experts, experts_per_token=kind.experts_per_token, positions=positions)
 
     drawn = [
-        {"batch": int(batch), "experts": int(np.count_nonzero(_draw(scenario, kind, int(batch)))), "meaning": "compute"}
+        {"batch": int(batch), "experts": _drawn_experts(kind, int(batch), scenario.skew), "meaning": "compute"}
         for batch in batches
         if batch <= _DRAWN_POSITIONS
     ]
@@ -194,10 +195,13 @@ def distinct_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _draw(scenario: Scenario, kind: Experts, positions: int) -> Any:
-    return physics.drawn_positions(
-        kind.experts, experts_per_token=kind.experts_per_token, positions=positions, skew=scenario.skew, seed=0
+@cache
+def _drawn_experts(kind: Experts, positions: int, skew: float) -> int:
+    """Experts that one seeded pass over `positions` positions reads."""
+    drawn = physics.drawn_positions(
+        kind.experts, experts_per_token=kind.experts_per_token, positions=positions, skew=skew, seed=0
     )
+    return int(np.count_nonzero(drawn))
 
 
 def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:

@@ -57,6 +57,9 @@ def report(
         "kv_bytes_per_token": _grown(architecture, 1),
         "kv_bytes_per_further_token": (_grown(architecture, lengths[-1] + 1024) - _grown(architecture, lengths[-1]))
         // 1024,
+        "kv_bytes_per_token_mtp": int(
+            kv_cache.further_cache_bytes(architecture, tokens=1, bytes_per_number=_CACHE_BYTES)
+        ),
         "kv_bytes": {str(tokens): _grown(architecture, tokens) for tokens in lengths},
         "kv_bytes_reserved": {str(tokens): _reserved(architecture, tokens) for tokens in lengths},
         "state_bytes": int(kv_cache.request_state_bytes(architecture)),

@@ -10,7 +10,7 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
-from inferdash.physics import memory, quantization
+from inferdash.physics import kv_cache, memory, quantization
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
@@ -254,15 +254,24 @@ def size_rows(result: Quantization) -> dict[str, list[dict[str, Any]]]:
 def holders_table(scenario: Scenario) -> Table:
     """The fewest of each accelerator that hold the parameters and one request, in some formats."""
     shown = list(dict.fromkeys(("bf16", "fp8", "int4-g128", scenario.weights)))
-    chips = library.accelerators()
-    rows = []
-    for chip in chips.values():
-        machines = [
-            deploy(scenario.architecture, chip, gpus=1, weights=PRECISIONS[key], cache=scenario.deployment.cache)
-            for key in shown
-        ]
-        fewest = (int(memory.fewest_gpus(machine, requests=1, tokens=scenario.prompt)) for machine in machines)
-        rows.append(Row(chip.name, "GPUs", tuple(fewest)))
+    chips = library.accelerators().values()
+    memories = np.array([chip.memory for chip in chips])
+    machines = (_machine(scenario, key) for key in shown)
+    columns = [
+        memory.gpus_that_hold(
+            stored_bytes=machine.stored_bytes,
+            requests=1,
+            cache_bytes=kv_cache.request_cache_bytes(
+                machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number
+            ),
+            memory=memories,
+        )
+        for machine in machines
+    ]
+    rows = (
+        Row(chip.name, "GPUs", tuple(int(fewest) for fewest in each))
+        for chip, *each in zip(chips, *(np.asarray(column).tolist() for column in columns), strict=True)
+    )
     return Table(tuple(PRECISIONS[key].name for key in shown), tuple(rows), head="Fewest that hold it")
 
 
