@@ -28,7 +28,7 @@ _LONGEST: Final = 100_000
 """Characters of a query that are read; a link of this program has under 2,000."""
 _MOST: Final = 200
 """Parameters of a query that are read."""
-_SOME: Final = 16
+_SOME: Final = 10
 """Ids that a sentence lists at most."""
 _EMPTY: Final = {"title": "none", "config": "none"}
 _STREAMLITS_OWN: Final = {"embed", "embed_options"}

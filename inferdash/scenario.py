@@ -8,6 +8,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -16,7 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_after_validator_function
 
-from inferdash.facts import huggingface, library
+from inferdash.facts import huggingface, library, prices
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.huggingface import UnreadConfigError
@@ -52,6 +53,8 @@ class Choices:
 
     what: str
     names: Callable[[], Mapping[str, str]]
+    quick: frozenset[str] = frozenset()
+    """Ids that are known without asking for all names, which may take long."""
 
     def known(self, value: str) -> str:
         """`value`, if it is one of the ids.
@@ -59,7 +62,7 @@ class Choices:
         Raises:
             PydanticCustomError: names what it should have been.
         """
-        if value not in self.names():
+        if value not in self.quick and value not in self.names():
             raise PydanticCustomError("choice", "is not a known {what}", {"what": self.what})
         return value
 
@@ -128,6 +131,25 @@ def _whole_numbers(value: str) -> str:
     return value
 
 
+_API_PROVIDERS: Final = ("anthropic", "openai", "google", "deepseek", "mistral", "moonshotai", "x-ai", "zai", "groq")
+
+
+@cache
+def _apis() -> dict[str, str]:
+    return {
+        f"{provider}/{key}": f"{name} ({prices.providers()[provider]})"
+        for provider in _API_PROVIDERS
+        for key, name in prices.models(provider).items()
+    }
+
+
+def _day(value: str) -> str:
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise PydanticCustomError("plain", "is not a day such as 2026-11-29") from None
+
+
 @cache
 def _read_config(value: str) -> Architecture:
     return huggingface.read(huggingface.parse(value)).architecture
@@ -158,6 +180,10 @@ def _own_model(scenario: "Scenario") -> bool:
 
 def _own_config(scenario: "Scenario") -> bool:
     return scenario.model == CONFIG
+
+
+def _of_api(scenario: "Scenario") -> bool:
+    return scenario.api != OWN
 
 
 def _share_draft(scenario: "Scenario") -> bool:
@@ -389,6 +415,31 @@ class Scenario(Validated):
     """An API may reuse a prefix only up to multiples of this many tokens."""
     minimum: Annotated[int, Place("page")] = Field(0, title="Shortest cached prefix, tokens", ge=0, le=1_000_000)
     """An API may store no prefix shorter than this."""
+
+    api: Annotated[
+        str,
+        Choices("API model", lambda: _apis() | {OWN: "Own prices and rules"}, quick=frozenset({OWN})),
+        Place("page"),
+    ] = Field(OWN, title="API model")
+    """A provider's model, with its prices and its rules of caching, or the prices and rules of the page above."""
+    prices: Annotated[str, AfterValidator(_day), Place("page", _of_api)] = Field(
+        "2026-11-29", title="Prices of", max_length=10
+    )
+    """The day of the prices, as 2026-11-29. A link keeps it."""
+    users: Annotated[int, Place("page")] = Field(40_000, title="Users", ge=1, le=1_000_000_000)
+    """People who use the feature."""
+    sessions: Annotated[float, Place("page")] = Field(0.2, title="Sessions of a user a day", ge=0, le=1000)
+    """On average over all users and all days."""
+    turns: Annotated[int, Place("page")] = Field(6, title="Turns of a session", ge=1, le=500)
+    """Messages that a user sends in one session."""
+    gap: Annotated[float, Quantity("s"), Place("page")] = Field(60.0, title="Time between turns", ge=0.1, le=86_400)
+    """The median: half of the turns come sooner."""
+    spread: Annotated[float, Place("page")] = Field(3.0, title="Spread of that time", ge=1, le=10)
+    """Two thirds of the times lie between the median divided by this and times this."""
+    history: Annotated[int, Place("page")] = Field(50_000, title="History kept, tokens", ge=0, le=_TOKENS)
+    """Earlier messages and answers in a prompt at most; what is older is cut off."""
+    user_price: Annotated[float, Place("page")] = Field(0.0, title="Price for a user, $ a month", ge=0, le=100_000)
+    """What a user pays for the feature in a month, for the margin; 0 where nothing."""
 
     rent: Annotated[float, Place("page")] = Field(3.0, title="Rent of one GPU, $ per hour", ge=0, le=10_000)
     """What one accelerator costs for an hour."""

@@ -6,6 +6,7 @@ from typing import Final
 from inferdash.charts import (
     batching,
     experts,
+    feature_cost,
     kv_cache,
     loading,
     prompt_cache,
@@ -33,5 +34,7 @@ CHARTS: Final = (
     quantization.part_sizes,
     experts.distinct,
     experts.cost,
+    feature_cost.bars,
+    feature_cost.drivers,
 )
 """Builders of specifications, in the order of the pages."""

@@ -45,6 +45,12 @@ def bytes_axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, labelExpr=f"datum.value ? {label} : '0'", tickCount=6, labelOverlap="greedy")
 
 
+def money_axis(title: str) -> alt.Axis:
+    """An axis of dollars."""
+    label = "'$' + (datum.value ? format(datum.value, datum.value < 1000 ? ',.4~r' : '.3~s') : '0')"
+    return alt.Axis(title=title, labelExpr=label, tickCount=5, labelOverlap="greedy")
+
+
 def log_axis(title: str) -> alt.Axis:
     """A logarithmic axis with its quantity and unit as title, ticked at 1, 2 and 5."""
     return alt.Axis(title=title, format="~s", values=_TICKS, labelOverlap="greedy")

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from inferdash import shipped
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
+from inferdash.facts.caching import CachingRules
 from inferdash.facts.example import Example
 
 Fact = TypeVar("Fact", bound=BaseModel)
@@ -52,6 +54,19 @@ def accelerators() -> dict[str, Accelerator]:
 def scenarios() -> dict[str, Example]:
     """Id -> a scenario worth a look, in their order."""
     return _read_all("scenarios", Example)
+
+
+@cache
+def caching() -> dict[str, CachingRules]:
+    """Id -> rules of a prompt cache."""
+    return _read_all("caching", CachingRules)
+
+
+def rules_of(provider: str, model: str) -> CachingRules | None:
+    """The rules for a model, those that name it before those of the whole provider; None where none are known."""
+    own = [rules for rules in caching().values() if rules.provider == provider]
+    held = [rules for rules in own if any(fnmatch(model, pattern) for pattern in rules.only)]
+    return min(held, key=lambda rules: rules.only == ("*",), default=None)
 
 
 def written(architecture: Architecture) -> str:

@@ -10,6 +10,7 @@ from inferdash.studies import (
     batching,
     compute_vs_memory,
     experts,
+    feature_cost,
     kv_cache,
     memory,
     model,
@@ -29,6 +30,7 @@ STUDIES: Final[Mapping[str, ModuleType]] = {
         batching,
         quantization,
         experts,
+        feature_cost,
         memory,
         model,
     )

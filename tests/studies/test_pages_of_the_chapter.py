@@ -225,6 +225,7 @@ def test_the_large_report_works() -> None:
         "batching",
         "quantization",
         "experts",
+        "feature_cost",
         "memory",
         "model",
     }

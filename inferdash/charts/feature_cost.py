@@ -1,0 +1,53 @@
+"""Where the money of a feature goes, and what moves it."""
+
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from inferdash.charts import theme
+
+
+@cache
+def bars() -> dict[str, Any]:
+    """Rows "bars": dollars of a month by kind of token, one after another, with a cache and without."""
+    parts = alt.Chart(alt.NamedData("bars"))
+    return theme.finished(
+        alt.layer(
+            parts.mark_bar(height=alt.RelativeBandSize(0.7), stroke=theme.INK, strokeWidth=1).encode(
+                alt.X("start:Q", axis=theme.money_axis("all users, dollars a month")),
+                alt.X2("end:Q"),
+                alt.Y("way:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=160)),
+                color=theme.MEANING,
+                tooltip=[alt.Tooltip("label:N", title="a month"), alt.Tooltip("way:N", title="")],
+            )
+        ),
+        height=190,
+    )
+
+
+@cache
+def drivers() -> dict[str, Any]:
+    """Rows "drivers": dollars of a month with a quarter less and a quarter more of an input; "now": as it is."""
+    parts = alt.Chart(alt.NamedData("drivers"))
+    y = alt.Y("input:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=200))
+    x = alt.X("less:Q", scale=alt.Scale(zero=False), axis=theme.money_axis("all users, dollars a month"))
+    return theme.finished(
+        alt.layer(
+            parts.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
+                x,
+                alt.X2("more:Q"),
+                y,
+                color=theme.MEANING,
+                tooltip=[
+                    alt.Tooltip("input:N"),
+                    alt.Tooltip("less:Q", title="a quarter less, $", format=",.2f"),
+                    alt.Tooltip("more:Q", title="a quarter more, $", format=",.2f"),
+                ],
+            ),
+            alt.Chart(alt.NamedData("now"))
+            .mark_rule(strokeDash=[4, 4], strokeWidth=2, color=theme.INK)
+            .encode(alt.X("usd:Q")),
+        ),
+        height=320,
+    )

@@ -1,0 +1,420 @@
+"""What a feature costs in a month on an API, what caching saves of it, and when own accelerators pay."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from math import ceil
+from typing import Any, Final
+
+from inferdash import quantities
+from inferdash.facts import library, prices
+from inferdash.facts.prices import PriceList, Rates, UnknownModelError
+from inferdash.formula import section
+from inferdash.physics import memory
+from inferdash.physics.passes import decode, prefill
+from inferdash.pricing import feature
+from inferdash.pricing.feature import Cache, Turn, Turns
+from inferdash.scenario import OWN, Scenario
+from inferdash.studies.numbers import Row, Table, number, part
+
+NAME: Final = "feature_cost"
+TITLE: Final = "Price a feature"
+PEAK: Final = 2.5
+"""Requests of the busiest hour over those of the mean hour, for a feature used in the day of one part of the world."""
+_HOURS: Final = 730
+_QUARTER: Final = 0.25
+_COMPARED: Final = (
+    "anthropic/claude-haiku-5-5",
+    "anthropic/claude-sonnet-5-5",
+    "anthropic/claude-opus-5-5",
+    "openai/gpt-6-luna",
+    "openai/gpt-6-sol",
+    "google/gemini-3.8-flash",
+    "google/gemini-4-argon",
+    "deepseek/deepseek-v4-pro",
+    "moonshotai/kimi-k3.1-pro",
+    "mistral/mistral-large",
+)
+
+
+@dataclass(frozen=True)
+class TokensOfAMonth:
+    """Tokens of all users in a month, by what they are billed as."""
+
+    fresh: float = number("tokens", "fresh")
+    written: float = number("tokens", "stored")
+    read: float = number("tokens", "read")
+    output: float = number("tokens", "output")
+
+
+@dataclass(frozen=True)
+class FeatureCost:
+    """Every headline number of the page."""
+
+    per_turn_usd: float = number("$", "a turn, on average")
+    per_session_usd: float = number("$", "a session")
+    per_user_month_usd: float = number("$", "a user and month")
+    month_usd: float = number("$", "all users and a month")
+    month_without_cache_usd: float = number("$", "the same without a cache")
+    month_tenfold_usd: float = number("$", "a month at ten times the users")
+    read_share: float = number("%", "of the input is read from a cache")
+    tokens: TokensOfAMonth = part("a month")
+    own_gpus: int | None = number("GPUs", "for the busiest hour, on own accelerators (limit)")
+    own_month_usd: float | None = number("$", "a month of those")
+    break_even: float | None = number("users", "from which own accelerators cost less (limit); None: never")
+
+
+def study(scenario: Scenario) -> FeatureCost:
+    """The numbers of the page for a scenario."""
+    price = price_of(scenario)
+    with section("Requests"):
+        requests = feature.requests_a_day(users=scenario.users, sessions_a_day=scenario.sessions, turns=scenario.turns)
+    turns = _session(scenario, price)
+    session_usd, plain_usd = (_usd(one, price) for one in (turns, _session(scenario, price, cached=False)))
+    sessions = scenario.users * scenario.sessions * feature.DAYS
+    whole = feature.total(turns)
+    month = session_usd * sessions
+    gpus, own_usd, even = _own(scenario, whole, float(requests), month)
+    return FeatureCost(
+        per_turn_usd=session_usd / scenario.turns,
+        per_session_usd=session_usd,
+        per_user_month_usd=session_usd * scenario.sessions * feature.DAYS,
+        month_usd=month,
+        month_without_cache_usd=plain_usd * sessions,
+        month_tenfold_usd=_month(scenario.model_copy(update={"users": 10 * scenario.users})),
+        read_share=whole.read / whole.input if whole.input else 0.0,
+        tokens=TokensOfAMonth(*(sessions * count for count in (whole.fresh, whole.written, whole.read, whole.output))),
+        own_gpus=gpus,
+        own_month_usd=own_usd,
+        break_even=even,
+    )
+
+
+def price_of(scenario: Scenario) -> PriceList:
+    """The prices of the scenario's API on its day, or those that the reader entered.
+
+    Raises:
+        UnknownModelError: where the model had no price that day.
+    """
+    return _listed(scenario.api, date.fromisoformat(scenario.prices)) if scenario.api != OWN else _entered(scenario)
+
+
+def _listed(api: str, day: date) -> PriceList:
+    provider, _, model = api.partition("/")
+    return prices.price_list(provider, model, day=day)
+
+
+def _entered(scenario: Scenario) -> PriceList:
+    input_usd = Decimal(str(scenario.input_usd))
+    rates = Rates(
+        input=input_usd,
+        output=Decimal(str(scenario.output_usd)),
+        read=input_usd * Decimal(str(scenario.read)),
+        write=input_usd * Decimal(str(scenario.write)),
+    )
+    return PriceList("", "", rates, date.fromisoformat(scenario.prices), "entered by the reader", name="Own prices")
+
+
+def _cache(scenario: Scenario, price: PriceList) -> Cache | None:
+    """The rules of the API's cache; None where none are known and it has no price for reads."""
+    if scenario.api == OWN:
+        return Cache(scenario.minimum, scenario.increment, scenario.lifetime, scenario.renewed)
+    rules = library.rules_of(price.provider, price.model)
+    if rules is None:
+        return None
+    first = rules.lifetimes[0]
+    return Cache(rules.minimum(price.model), rules.increment, first.seconds, first.renewed)
+
+
+def _turns(scenario: Scenario) -> Turns:
+    return Turns(
+        shared=scenario.tools_tokens + scenario.system_tokens,
+        own=scenario.user_tokens + scenario.documents_tokens,
+        message=scenario.question,
+        answer=scenario.answer,
+        thinking=scenario.reasoning,
+        turns=scenario.turns,
+        history_limit=scenario.history,
+        gap_s=scenario.gap,
+        spread=scenario.spread,
+    )
+
+
+def _session(scenario: Scenario, price: PriceList, *, cached: bool = True) -> list[Turn]:
+    requests = scenario.users * scenario.sessions * scenario.turns
+    cache = _cache(scenario, price) if cached else None
+    return feature.session(_turns(scenario), cache, requests_per_day=requests)
+
+
+def _usd(turns: list[Turn], price: PriceList) -> float:
+    return sum(sum(_parts(turn, price).values()) for turn in turns)
+
+
+def _parts(turn: Turn, price: PriceList) -> dict[str, float]:
+    """Dollars of a turn by kind of token, at the rates of its size."""
+    rates = price.for_input(round(turn.input))
+    return {
+        "fresh": turn.fresh * float(rates.of("fresh")) / 1e6,
+        "stored": turn.written * float(rates.of("written")) / 1e6,
+        "read": turn.read * float(rates.of("read")) / 1e6,
+        "output": turn.output * float(rates.of("output")) / 1e6,
+    }
+
+
+def _month(scenario: Scenario) -> float:
+    price = price_of(scenario)
+    return _usd(_session(scenario, price), price) * scenario.users * scenario.sessions * feature.DAYS
+
+
+def _own(
+    scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float
+) -> tuple[int | None, float | None, float | None]:
+    """Accelerators for the busiest hour, their rent for a month, and the users from which that is less."""
+    machine = scenario.deployment
+    per_request = {kind: getattr(whole, kind) / scenario.turns for kind in ("fresh", "written", "read", "output")}
+    context = max(1, round(whole.input / scenario.turns))
+    batch = int(memory.largest_batch(machine, tokens=context + round(per_request["output"])))
+    run = max(1, round(per_request["fresh"] + per_request["written"]))
+    reading = prefill(machine, prompt=run, output_layer_last=True).pass_s
+    writing = decode(machine, requests=max(1, batch), past=context).pass_s
+    if reading is None or writing is None or not batch:
+        return None, None, None
+    seconds = float(reading) + per_request["output"] * float(writing) / batch
+    nodes = max(1, ceil(requests_a_day / 86_400 * PEAK * seconds))
+    node_usd = scenario.rent * machine.gpus * _HOURS
+    if not requests_a_day or not month_usd:
+        return nodes * machine.gpus, nodes * node_usd, None
+    users_of_a_node = scenario.users / (requests_a_day / 86_400 * PEAK * seconds)
+    even = node_usd / (month_usd / scenario.users)
+    return nodes * machine.gpus, nodes * node_usd, even if even <= users_of_a_node else None
+
+
+def sentence(scenario: Scenario, result: FeatureCost) -> str:
+    """The result in words; a loss is called a loss."""
+    users = quantities.count(scenario.users, "user")
+    month, each = (quantities.shown(usd, "$") for usd in (result.month_usd, result.per_user_month_usd))
+    said = f"{users} cost {month} a month on {_name(scenario)}, {each} each"
+    if not result.month_without_cache_usd:
+        return f"{said}."
+    saved = 1 - result.month_usd / result.month_without_cache_usd
+    if abs(saved) < 0.005:  # noqa: PLR2004 - what rounds to nothing
+        return f"{said}; caching changes nothing."
+    if saved > 0:
+        return f"{said}; caching saves {quantities.percent(saved)}."
+    return f"{said}; caching costs {quantities.percent(-saved)} more than none, a loss."
+
+
+def _name(scenario: Scenario) -> str:
+    return "your own prices" if scenario.api == OWN else price_of(scenario).name
+
+
+def headline_numbers(result: FeatureCost) -> list[tuple[str, float | None, str]]:
+    """The four numbers on top."""
+    return [
+        ("A month, all users", result.month_usd, "$"),
+        ("A user and month", result.per_user_month_usd, "$"),
+        ("A session", result.per_session_usd, "$"),
+        ("Read from the cache, of the input", result.read_share, "%"),
+    ]
+
+
+def subject(scenario: Scenario) -> str:
+    """The feature in a line."""
+    turns, users = quantities.count(scenario.turns, "turn"), quantities.count(scenario.users, "user")
+    return f"{users}, {scenario.sessions:g} sessions a day of {turns} on {_name(scenario)}, prices of {scenario.prices}"
+
+
+def legend() -> str:
+    """What the parts of the bars are, from the left."""
+    return "From the left: fresh input, input stored in the cache, input read from it, output. Point at a part for it."
+
+
+def answer_sentence(scenario: Scenario) -> str:
+    """What the sidebar gives to this page."""
+    thinking = f" after {quantities.count(scenario.reasoning, 'token')} of thinking" if scenario.reasoning else ""
+    answer = quantities.count(scenario.answer, "token")
+    return f"Each answer has {answer}{thinking}, as set under “Workload” and on the page “Compute vs memory”."
+
+
+def problem(scenario: Scenario) -> str:
+    """Why there is no price, where there is none; else empty."""
+    try:
+        price_of(scenario)
+    except UnknownModelError as error:
+        return str(error)
+    return ""
+
+
+_COLOURS: Final = {"fresh": "compute", "stored": "memory", "read": "cache", "output": "money"}
+
+
+def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
+    """Dollars of a month by kind of token, with and without a cache."""
+    price = price_of(scenario)
+    sessions = scenario.users * scenario.sessions * feature.DAYS
+    rows = []
+    for way, cached in (("with the cache", True), ("without", False)):
+        start = 0.0
+        for kind, meaning in _COLOURS.items():
+            usd = sessions * sum(_parts(turn, price)[kind] for turn in _session(scenario, price, cached=cached))
+            label = f"{kind} {quantities.shown(usd, '$')}"
+            rows.append(
+                {"way": way, "kind": kind, "meaning": meaning, "start": start, "end": start + usd, "label": label}
+            )
+            start += usd
+    return {"bars": rows}
+
+
+def cost_table(result: FeatureCost) -> Table:
+    """Tokens and dollars by turn, session, user and month."""
+    return Table(
+        ("dollars",),
+        (
+            Row("A turn", "$", (result.per_turn_usd,)),
+            Row("A session", "$", (result.per_session_usd,)),
+            Row("A user and month", "$", (result.per_user_month_usd,)),
+            Row("All users and a month", "$", (result.month_usd,)),
+            Row("The same without a cache", "$", (result.month_without_cache_usd,)),
+            Row("A month at ten times the users", "$", (result.month_tenfold_usd,)),
+        ),
+        head="Cost",
+    )
+
+
+def token_table(result: FeatureCost) -> Table:
+    """Tokens of a month by what they are billed as."""
+    found = result.tokens
+    return Table(
+        ("tokens a month",),
+        (
+            Row("Fresh", "tokens", (found.fresh,)),
+            Row("Stored in a cache", "tokens", (found.written,)),
+            Row("Read from a cache", "tokens", (found.read,)),
+            Row("Output, thinking included", "tokens", (found.output,)),
+        ),
+        head="Billed as",
+    )
+
+
+_DRIVERS: Final[dict[str, str]] = {
+    "users": "users",
+    "sessions": "sessions",
+    "turns": "turns",
+    "answer": "answer",
+    "question": "message",
+    "system_tokens": "system turn",
+    "tools_tokens": "tools",
+    "documents_tokens": "documents",
+    "gap": "time between turns",
+    "reasoning": "thinking",
+}
+
+
+def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[str, Any]]]:
+    """What a quarter more or less of each input does to the month, the largest first."""
+
+    def moved(name: str, factor: float) -> float:
+        value = getattr(scenario, name) * factor
+        changed = max(1, round(value)) if isinstance(getattr(scenario, name), int) and name != "reasoning" else value
+        changed = round(value) if name == "reasoning" else changed
+        return _month(scenario.model_copy(update={name: changed}))
+
+    rows: list[dict[str, Any]] = []
+    for name, label in _DRIVERS.items():
+        less, more = moved(name, 1 - _QUARTER), moved(name, 1 + _QUARTER)
+        if abs(more - less) > 1e-4 * max(result.month_usd, 1e-9):
+            rows.append({"input": label, "less": less, "more": more, "meaning": "money"})
+    return {
+        "drivers": sorted(rows, key=lambda row: -abs(row["more"] - row["less"])),
+        "now": [{"usd": result.month_usd}],
+    }
+
+
+def model_table(scenario: Scenario) -> Table:
+    """The same feature on other models at today's prices of the scenario, the cheapest first."""
+    keys = dict.fromkeys((*_COMPARED, *([scenario.api] if scenario.api != OWN else [])))
+    found: list[tuple[float, Row]] = []
+    for key in keys:
+        other = scenario.model_copy(update={"api": key})
+        if problem(other):
+            continue
+        result = study(other)
+        price = price_of(other)
+        cells = (
+            str(quantities.shown(result.month_usd, "$")),
+            str(quantities.shown(result.per_user_month_usd, "$")),
+            quantities.percent(result.read_share),
+            f"${price.rates.input} / ${price.rates.output}",
+            f"{price.context:,}" if price.context else "not known",
+        )
+        found.append((result.month_usd, Row(price.name, "word", cells)))
+    found.sort(key=lambda pair: pair[0])
+    columns = ("a month", "a user", "read", "input / output, a million", "context")
+    return Table(columns, tuple(row for _, row in found), head="Model")
+
+
+def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
+    """When own accelerators pay, at the limit, or why never."""
+    name, chip = scenario.architecture.name, scenario.hardware.name
+    if result.own_gpus is None or result.own_month_usd is None:
+        return f"{name} on {chip} cannot serve this feature: it does not fit, or its peak is not published."
+    gpus = quantities.count(result.own_gpus, "GPU")
+    rent = quantities.shown(result.own_month_usd, "$")
+    said = f"{name} on own {chip} takes {gpus} in the busiest hour at the limit, {rent} a month"
+    if result.break_even is None:
+        return f"{said}; at these prices it never pays, as the accelerators cost more for each user than the API."
+    users = quantities.count(ceil(result.break_even), "user")
+    return f"{said}; it pays from {users} on. Real engines reach a part of the limit, so plan with more."
+
+
+def margin_sentence(scenario: Scenario, result: FeatureCost) -> str:
+    """What is left of a price per user."""
+    if not scenario.user_price:
+        return "Enter what a user pays in a month to see the margin."
+    left = scenario.user_price - result.per_user_month_usd
+    share = quantities.percent(abs(left) / scenario.user_price)
+    if left < 0:
+        return f"Each user loses {quantities.shown(-left, '$')} a month, {share} of the price."
+    return f"Of each user's {quantities.shown(scenario.user_price, '$')} remain {quantities.shown(left, '$')}, {share}."
+
+
+def then_and_now(scenario: Scenario, today: date) -> str:
+    """What changed since the day of the prices; empty where nothing did, or the prices are the reader's own."""
+    if scenario.api == OWN or date.fromisoformat(scenario.prices) == today:
+        return ""
+    now = scenario.model_copy(update={"prices": today.isoformat()})
+    if problem(scenario) or problem(now):
+        return ""
+    then_rates, now_rates = (price_of(one).rates for one in (scenario, now))
+    named: dict[str, Callable[[Rates], Decimal]] = {
+        "input": lambda rates: rates.of("fresh"),
+        "read": lambda rates: rates.of("read"),
+        "write": lambda rates: rates.of("written"),
+        "output": lambda rates: rates.of("output"),
+    }
+    changed = [
+        f"{name} ${rate(then_rates)} to ${rate(now_rates)}"
+        for name, rate in named.items()
+        if rate(then_rates) != rate(now_rates)
+    ]
+    if not changed:
+        return ""
+    was, is_now = (quantities.shown(_month(one), "$") for one in (scenario, now))
+    return f"At the prices of {scenario.prices} {was}, at today's {is_now}: {', '.join(changed)} a million."
+
+
+def rule_sentences(scenario: Scenario) -> list[str]:
+    """The rules of the API's cache, and what is uncertain about them."""
+    if scenario.api == OWN:
+        return ["The rules of the cache are those entered on the page “Prompt caching”."]
+    price = price_of(scenario)
+    rules = library.rules_of(price.provider, price.model)
+    if rules is None:
+        return ["The rules of this API's cache are not known, so all input counts as fresh."]
+    first = rules.lifetimes[0]
+    said = (
+        f"{rules.name}: a start of at least {rules.minimum(price.model):,} tokens lives "
+        f"{quantities.shown(first.seconds, 's')}{', renewed by each read' if first.renewed else ''}."
+    )
+    return [said, *rules.uncertain, f"Read on {rules.checked} in {rules.source[0]}."]

@@ -1,0 +1,172 @@
+"""A feature by hand, then laws: what its turns hold, what is read of them, when a cache loses and own GPUs pay."""
+
+from datetime import date
+from math import exp
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inferdash.facts import library
+from inferdash.pricing import feature
+from inferdash.pricing.feature import Cache, Turns
+from inferdash.scenario import Scenario
+from inferdash.studies import feature_cost
+
+PLAN = Turns(
+    shared=1000, own=0, message=100, answer=50, thinking=10, turns=3, history_limit=10_000, gap_s=60.0, spread=1.0
+)
+FIVE_MINUTES = Cache(minimum=0, increment=1, lifetime_s=300.0, renewed=True)
+
+
+def test_three_turns_by_hand() -> None:
+    """Prompts of 1,100, 1,250 and 1,400 tokens; all come in time, and nobody else has been there."""
+    turns = feature.session(PLAN, FIVE_MINUTES, requests_per_day=0)
+    assert [turn.read for turn in turns] == [0, 1100, 1250]
+    assert [turn.written for turn in turns] == [1100, 150, 150]
+    assert [turn.fresh for turn in turns] == [0, 0, 0]
+    assert [turn.output for turn in turns] == [60, 60, 60]
+
+
+def test_turns_that_come_too_late_store_all_again() -> None:
+    late = feature.session(PLAN, Cache(0, 1, 59.0, renewed=True), requests_per_day=0)
+    assert [turn.read for turn in late] == [0, 0, 0]
+    assert [turn.written for turn in late] == [1100, 1250, 1400]
+
+
+def test_what_all_users_share_is_kept_warm_by_any_of_them() -> None:
+    """A request every 300 s on average and a lifetime of 300 s: 1 - 1/e find it."""
+    turns = feature.session(PLAN, Cache(0, 1, 300.0, renewed=True), requests_per_day=288)
+    assert turns[0].read == pytest.approx(1000 * (1 - exp(-1)))
+
+
+def test_a_minimum_and_an_increment() -> None:
+    short = feature.session(PLAN, Cache(1200, 1, 300.0, renewed=True), requests_per_day=0)
+    assert [turn.read for turn in short] == [0, 0, 1250]
+    assert [turn.fresh for turn in short] == [1100, 0, 0]
+    blocks = feature.session(PLAN, Cache(0, 128, 300.0, renewed=True), requests_per_day=0)
+    assert [turn.read for turn in blocks] == [0, 1024, 1152]
+    assert [turn.fresh for turn in blocks] == [76, 98, 120]
+
+
+def test_a_history_that_is_cut_loses_what_follows_the_cut() -> None:
+    cut = feature.session(Turns(1000, 0, 100, 50, 0, 4, 200, 60.0, 1.0), FIVE_MINUTES, requests_per_day=0)
+    assert [turn.input for turn in cut] == [1100, 1250, 1300, 1300]
+    assert [turn.read for turn in cut] == [0, 1100, 1000, 1000]
+
+
+def test_the_money_of_three_turns_by_hand() -> None:
+    """At 2 and 10 dollars, reads a tenth, writes a quarter more: 2,350 read, 1,400 stored, 180 written."""
+    scenario = Scenario(
+        tools_tokens=1000,
+        system_tokens=0,
+        user_tokens=0,
+        documents_tokens=0,
+        question=100,
+        answer=50,
+        reasoning=10,
+        turns=3,
+        spread=1,
+        users=1,
+        sessions=0,
+    )
+    result = feature_cost.study(scenario)
+    assert result.per_session_usd == pytest.approx((2350 * 0.2 + 1400 * 2.5 + 180 * 10) / 1e6)
+    assert result.read_share == pytest.approx(2350 / 3750)
+
+
+plans = st.builds(
+    Turns,
+    shared=st.integers(0, 20_000),
+    own=st.integers(0, 20_000),
+    message=st.integers(1, 2000),
+    answer=st.integers(1, 2000),
+    thinking=st.integers(0, 2000),
+    turns=st.integers(1, 20),
+    history_limit=st.integers(0, 20_000),
+    gap_s=st.floats(1, 10_000),
+    spread=st.floats(1, 5),
+)
+caches = st.builds(
+    Cache,
+    minimum=st.integers(0, 5000),
+    increment=st.integers(1, 3000),
+    lifetime_s=st.floats(1, 50_000),
+    renewed=st.booleans(),
+)
+
+
+@given(plans, caches, st.floats(0, 1e6))
+def test_laws_of_a_session(plan: Turns, cache: Cache, requests: float) -> None:
+    cached = feature.session(plan, cache, requests_per_day=requests)
+    plain = feature.session(plan, None, requests_per_day=requests)
+    for one, other in zip(cached, plain, strict=True):
+        assert one.input == pytest.approx(other.input)
+        assert min(one.fresh, one.read, one.written) >= -1e-6
+    longer = Cache(cache.minimum, cache.increment, 2 * cache.lifetime_s, cache.renewed)
+    more = feature.session(plan, longer, requests_per_day=requests)
+    assert feature.total(more).read >= feature.total(cached).read * (1 - 1e-9)
+
+
+def test_ten_times_the_users_cost_ten_times_as_much_where_nothing_is_shared() -> None:
+    scenario = Scenario(tools_tokens=0, system_tokens=0)
+    result = feature_cost.study(scenario)
+    assert result.month_tenfold_usd == pytest.approx(10 * result.month_usd)
+    assert result.month_usd == pytest.approx(result.per_user_month_usd * scenario.users)
+
+
+def test_a_cache_that_loses_is_called_a_loss() -> None:
+    scenario = Scenario(gap=3600, spread=1, turns=2, tools_tokens=0, system_tokens=0, sessions=0.01)
+    result = feature_cost.study(scenario)
+    assert result.month_usd > result.month_without_cache_usd
+    assert "a loss" in feature_cost.sentence(scenario, result)
+
+
+def test_own_accelerators_pay_from_the_break_even_on() -> None:
+    scenario = Scenario(api="anthropic/claude-sonnet-5-5")
+    even = feature_cost.study(scenario).break_even
+    assert even is not None
+    below, above = (
+        feature_cost.study(scenario.model_copy(update={"users": int(even * factor)})) for factor in (0.98, 1.02)
+    )
+    assert below.own_month_usd is not None
+    assert above.own_month_usd is not None
+    assert below.own_month_usd > below.month_usd
+    assert above.own_month_usd < above.month_usd
+    assert feature_cost.study(scenario.model_copy(update={"rent": 5000.0})).break_even is None
+
+
+def test_a_link_says_what_its_prices_were_and_are() -> None:
+    """Gemini 3.8 Flash doubles on 2027-01-01."""
+    scenario = Scenario(api="google/gemini-3.8-flash", prices="2026-12-31")
+    said = feature_cost.then_and_now(scenario, date(2027, 1, 1))
+    assert "input $0.75 to $1.5" in said
+    assert "2026-12-31" in said
+    assert feature_cost.then_and_now(scenario, date(2026, 12, 30)) == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "minimum", "lifetime"),
+    [
+        ("anthropic/claude-sonnet-5-5", 512, 300),
+        ("anthropic/claude-haiku-4-5", 4096, 300),
+        ("anthropic/claude-opus-4-7", 2048, 300),
+        ("openai/gpt-6-sol", 1024, 1800),
+        ("openai/gpt-5.5", 2048, 86_400),
+        ("openai/gpt-4.1", 1024, 600),
+        ("google/gemini-2.5-pro", 2048, 240),
+        ("google/gemini-4-argon", 4096, 240),
+    ],
+)
+def test_rules_of_an_api(model: str, minimum: int, lifetime: float) -> None:
+    provider, _, name = model.partition("/")
+    rules = library.rules_of(provider, name)
+    assert rules is not None
+    assert (rules.minimum(name), rules.lifetimes[0].seconds) == (minimum, lifetime)
+
+
+def test_an_api_whose_rules_are_not_known_counts_all_input_as_fresh() -> None:
+    scenario = Scenario(api="mistral/mistral-large")
+    result = feature_cost.study(scenario)
+    assert result.read_share == 0
+    assert "not known" in feature_cost.rule_sentences(scenario)[0]
