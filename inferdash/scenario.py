@@ -182,6 +182,10 @@ def _own_config(scenario: "Scenario") -> bool:
     return scenario.model == CONFIG
 
 
+def _own_prices(scenario: "Scenario") -> bool:
+    return scenario.api == OWN
+
+
 def _of_api(scenario: "Scenario") -> bool:
     return scenario.api != OWN
 
@@ -203,6 +207,7 @@ def _as_engine(scenario: "Scenario") -> bool:
 
 
 OWN_MODEL: Final = Place("model", _own_model)
+OWN_PRICES: Final = Place("page", _own_prices)
 _TOKENS: Final = 10_000_000
 
 
@@ -383,13 +388,13 @@ class Scenario(Validated):
     """How often this part is another one."""
     order: Annotated[str, AfterValidator(_permutation), Place("page")] = Field("tusdq", title="Order of the parts")
     """The parts from first to last: t tools, s system turn, u user, d documents, q question."""
-    input_usd: Annotated[float, Place("page")] = Field(2.0, title="Input price, $ per million", ge=0, le=10_000)
+    input_usd: Annotated[float, OWN_PRICES] = Field(2.0, title="Input price, $ per million", ge=0, le=10_000)
     """Dollars for a million input tokens."""
-    output_usd: Annotated[float, Place("page")] = Field(10.0, title="Output price, $ per million", ge=0, le=10_000)
+    output_usd: Annotated[float, OWN_PRICES] = Field(10.0, title="Output price, $ per million", ge=0, le=10_000)
     """Dollars for a million output tokens."""
-    read: Annotated[float, Place("page")] = Field(0.1, title="Cache-read price, × input", ge=0, le=0.99)
+    read: Annotated[float, OWN_PRICES] = Field(0.1, title="Cache-read price, × input", ge=0, le=0.99)
     """Price of a token read from the cache, as a multiple of the price of an input token."""
-    write: Annotated[float, Place("page")] = Field(1.25, title="Cache-write price, × input", ge=1, le=10)
+    write: Annotated[float, OWN_PRICES] = Field(1.25, title="Cache-write price, × input", ge=1, le=10)
     """Price of a token stored in the cache, as a multiple of the price of an input token."""
     shared: Annotated[int, Place("page")] = Field(10_000, title="Shared prefix, tokens", ge=1, le=_TOKENS)
     """Tokens at the start of each prompt that are the same, such as the system turn."""
@@ -397,9 +402,9 @@ class Scenario(Validated):
     """Tokens of each prompt after the shared prefix."""
     requests: Annotated[int, Place("page")] = Field(10, title="Requests", ge=1, le=1_000_000_000)
     """Requests with the same prefix, the one that writes it to the cache included."""
-    lifetime: Annotated[float, Quantity("s"), Place("page")] = Field(300.0, title="Cache lifetime", ge=1, le=31_536_000)
+    lifetime: Annotated[float, Quantity("s"), OWN_PRICES] = Field(300.0, title="Cache lifetime", ge=1, le=31_536_000)
     """How long the cache keeps a prefix, such as 5 min or 1 h."""
-    renewed: Annotated[bool, Place("page")] = Field(default=True, title="Each use renews the lifetime")
+    renewed: Annotated[bool, OWN_PRICES] = Field(default=True, title="Each use renews the lifetime")
     """Whether a read starts the lifetime again."""
     arrivals: Annotated[
         str,
@@ -411,9 +416,9 @@ class Scenario(Validated):
         60.0, title="Time between requests", ge=0.001, le=31_536_000
     )
     """Time between two requests with the same prefix, on average."""
-    increment: Annotated[int, Place("page")] = Field(1, title="Cached in steps of, tokens", ge=1, le=1_000_000)
+    increment: Annotated[int, OWN_PRICES] = Field(1, title="Cached in steps of, tokens", ge=1, le=1_000_000)
     """An API may reuse a prefix only up to multiples of this many tokens."""
-    minimum: Annotated[int, Place("page")] = Field(0, title="Shortest cached prefix, tokens", ge=0, le=1_000_000)
+    minimum: Annotated[int, OWN_PRICES] = Field(0, title="Shortest cached prefix, tokens", ge=0, le=1_000_000)
     """An API may store no prefix shorter than this."""
 
     api: Annotated[

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
+from inferdash.studies import api
 from inferdash.studies import feature_cost as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -44,7 +45,7 @@ st.markdown(page.own_sentence(scenario, result))
 controls("rent")
 
 st.header("Rules of the cache", anchor=False)
-st.markdown("\n".join(f"- {line}" for line in page.rule_sentences(scenario)))
+st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
 
 working(page.study, scenario)
 parts.sources(scenario)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from inferdash.charts import prompt_cache as charts
+from inferdash.studies import api
 from inferdash.studies import prompt_cache as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -16,10 +17,15 @@ parts.headline(page.TITLE, sentence, page.subject(scenario))
 parts.numbers(page.headline_numbers(result))
 st.caption(page.billing_note(scenario))
 parts.chart(charts.lifetime(), page.lifetime_rows(scenario, result), key="lifetime", alt=sentence)
+controls("api", "prices")
 controls("arrivals", "interval", "lifetime", "renewed")
 controls("shared", "question", "read", "write")
 controls("increment", "minimum", "requests", "input_usd")
+st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
 st.markdown(page.break_even_sentence(result))
+lifetimes = page.lifetime_table(scenario)
+if lifetimes:
+    parts.table(lifetimes)
 money = page.money_table(scenario, result)
 parts.table(money)
 parts.download(money, name=page.NAME)

@@ -14,6 +14,7 @@ from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies import loading
+from inferdash.studies.api import resolved
 from inferdash.studies.numbers import Row, Table, number, plain, show
 
 NAME: Final = "batching"
@@ -82,6 +83,7 @@ def study(scenario: Scenario) -> Batching:
         rent = {"usd_per_hour": scenario.rent * scenario.gpus, "utilization": scenario.utilization}
         prompt_usd = None if prompt_token is None else batching.usd_per_mtok(tokens_per_s=1 / prompt_token, **rent)
         written_usd = None if written is None else batching.usd_per_mtok(tokens_per_s=1 / written, **rent)
+    prices = resolved(scenario)
     lengths = [int(length) for length in numbers_in(scenario.lengths)]
     static = batching.static(lengths, places=scenario.slots)
     continuous = batching.continuous(lengths, places=scenario.slots)
@@ -95,7 +97,7 @@ def study(scenario: Scenario) -> Batching:
         prompt_token_s=plain(prompt_token),
         written_token_s=plain(written),
         token_time_ratio=_ratio(plain(written), plain(prompt_token)),
-        price_ratio=_ratio(scenario.output_usd, scenario.input_usd),
+        price_ratio=_ratio(prices.output_usd, prices.input_usd),
         usd_per_mtok_prompt=plain(prompt_usd),
         usd_per_mtok_written=plain(written_usd),
         static_passes=batching.passes_of(static),

@@ -8,14 +8,14 @@ from math import ceil
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts import library, prices
-from inferdash.facts.prices import PriceList, Rates, UnknownModelError
+from inferdash.facts.prices import PriceList, Rates
 from inferdash.formula import section
 from inferdash.physics import memory
 from inferdash.physics.passes import decode, prefill
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turn, Turns
 from inferdash.scenario import OWN, Scenario
+from inferdash.studies.api import price_of, problem, resolved, rules_of
 from inferdash.studies.numbers import Row, Table, number, part
 
 NAME: Final = "feature_cost"
@@ -34,7 +34,7 @@ _COMPARED: Final = (
     "google/gemini-4-argon",
     "deepseek/deepseek-v4-pro",
     "moonshotai/kimi-k3.1-pro",
-    "mistral/mistral-large",
+    "mistral/mistral-large-2512",
 )
 
 
@@ -91,40 +91,12 @@ def study(scenario: Scenario) -> FeatureCost:
     )
 
 
-def price_of(scenario: Scenario) -> PriceList:
-    """The prices of the scenario's API on its day, or those that the reader entered.
-
-    Raises:
-        UnknownModelError: where the model had no price that day.
-    """
-    return _listed(scenario.api, date.fromisoformat(scenario.prices)) if scenario.api != OWN else _entered(scenario)
-
-
-def _listed(api: str, day: date) -> PriceList:
-    provider, _, model = api.partition("/")
-    return prices.price_list(provider, model, day=day)
-
-
-def _entered(scenario: Scenario) -> PriceList:
-    input_usd = Decimal(str(scenario.input_usd))
-    rates = Rates(
-        input=input_usd,
-        output=Decimal(str(scenario.output_usd)),
-        read=input_usd * Decimal(str(scenario.read)),
-        write=input_usd * Decimal(str(scenario.write)),
-    )
-    return PriceList("", "", rates, date.fromisoformat(scenario.prices), "entered by the reader", name="Own prices")
-
-
 def _cache(scenario: Scenario, price: PriceList) -> Cache | None:
-    """The rules of the API's cache; None where none are known and it has no price for reads."""
-    if scenario.api == OWN:
-        return Cache(scenario.minimum, scenario.increment, scenario.lifetime, scenario.renewed)
-    rules = library.rules_of(price.provider, price.model)
-    if rules is None:
+    """The rules of the API's cache; None where none are known."""
+    if price.provider and rules_of(price) is None:
         return None
-    first = rules.lifetimes[0]
-    return Cache(rules.minimum(price.model), rules.increment, first.seconds, first.renewed)
+    rules = resolved(scenario)
+    return Cache(rules.minimum, rules.increment, rules.lifetime, rules.renewed)
 
 
 def _turns(scenario: Scenario) -> Turns:
@@ -235,15 +207,6 @@ def answer_sentence(scenario: Scenario) -> str:
     thinking = f" after {quantities.count(scenario.reasoning, 'token')} of thinking" if scenario.reasoning else ""
     answer = quantities.count(scenario.answer, "token")
     return f"Each answer has {answer}{thinking}, as set under “Workload” and on the page “Compute vs memory”."
-
-
-def problem(scenario: Scenario) -> str:
-    """Why there is no price, where there is none; else empty."""
-    try:
-        price_of(scenario)
-    except UnknownModelError as error:
-        return str(error)
-    return ""
 
 
 _COLOURS: Final = {"fresh": "compute", "stored": "memory", "read": "cache", "output": "money"}
@@ -402,19 +365,3 @@ def then_and_now(scenario: Scenario, today: date) -> str:
         return ""
     was, is_now = (quantities.shown(_month(one), "$") for one in (scenario, now))
     return f"At the prices of {scenario.prices} {was}, at today's {is_now}: {', '.join(changed)} a million."
-
-
-def rule_sentences(scenario: Scenario) -> list[str]:
-    """The rules of the API's cache, and what is uncertain about them."""
-    if scenario.api == OWN:
-        return ["The rules of the cache are those entered on the page “Prompt caching”."]
-    price = price_of(scenario)
-    rules = library.rules_of(price.provider, price.model)
-    if rules is None:
-        return ["The rules of this API's cache are not known, so all input counts as fresh."]
-    first = rules.lifetimes[0]
-    said = (
-        f"{rules.name}: a start of at least {rules.minimum(price.model):,} tokens lives "
-        f"{quantities.shown(first.seconds, 's')}{', renewed by each read' if first.renewed else ''}."
-    )
-    return [said, *rules.uncertain, f"Read on {rules.checked} in {rules.source[0]}."]

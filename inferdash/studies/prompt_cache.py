@@ -11,7 +11,8 @@ from inferdash import quantities
 from inferdash.formula import section
 from inferdash.physics.passes import one_pass, prefill
 from inferdash.pricing import prompt_cache as pricing
-from inferdash.scenario import CHANGES, PARTS, Scenario
+from inferdash.scenario import CHANGES, OWN, PARTS, Scenario
+from inferdash.studies.api import price_of, resolved, rules_of
 from inferdash.studies.numbers import Row, Table, number, plain
 
 NAME: Final = "prompt_cache"
@@ -44,6 +45,7 @@ class PromptCache:
 
 def study(scenario: Scenario) -> PromptCache:
     """The numbers of the page for a scenario."""
+    scenario = resolved(scenario)
     first, second = tokens_of(scenario.first_prompt), tokens_of(scenario.second_prompt)
     shared = pricing.shared_start(first, second)
     with section("The shared start"):
@@ -143,6 +145,7 @@ def subject(scenario: Scenario) -> str:
 
 def billing_note(scenario: Scenario) -> str:
     """What billed input counts."""
+    scenario = resolved(scenario)
     return (
         f"Billed input counts full-price tokens: a token read from the cache counts {scenario.read:g}, one written to "
         f"it {scenario.write:g}, any other 1."
@@ -263,6 +266,7 @@ def best_order(scenario: Scenario) -> str:
 
 def lifetime_rows(scenario: Scenario, result: PromptCache) -> dict[str, list[dict[str, Any]]]:
     """Cost of a request over the interval: rows "cost", the line of no cache "never", the reader's interval "own"."""
+    scenario = resolved(scenario)
     low, high = scenario.lifetime / 1000, scenario.lifetime * 100
     edges = [scenario.lifetime * factor for factor in (0.9999, 1.0001)]
     intervals = np.unique(np.concatenate([np.geomspace(low, high, _CURVE_POINTS), edges, [scenario.interval]]))
@@ -288,8 +292,30 @@ def lifetime_rows(scenario: Scenario, result: PromptCache) -> dict[str, list[dic
     }
 
 
+def lifetime_table(scenario: Scenario) -> Table | None:
+    """What a request costs on average with each of the API's lifetimes; None where it has one, or none is known."""
+    rules = rules_of(price_of(scenario))
+    if rules is None or len(rules.lifetimes) == 1:
+        return None
+    found = []
+    for place, kept in enumerate(rules.lifetimes):
+        one = resolved(scenario, lifetime=place).model_copy(update={"api": OWN})
+        result = study(one)
+        dollars = result.mean_request_tokens * one.input_usd / 1e6
+        found.append((str(quantities.shown(kept.seconds, "s")), result.read_share, dollars))
+    return Table(
+        ("read", "input of a request"),
+        tuple(
+            Row(name, "word", (quantities.percent(share), str(quantities.shown(dollars, "$"))))
+            for name, share, dollars in found
+        ),
+        head="Lifetime",
+    )
+
+
 def money_table(scenario: Scenario, result: PromptCache) -> Table:
     """Billed input and dollars of a request, and of all of them."""
+    scenario = resolved(scenario)
     worth = scenario.input_usd / 1e6
     many = quantities.count(scenario.requests, "request")
 

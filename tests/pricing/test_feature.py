@@ -11,7 +11,7 @@ from inferdash.facts import library
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turns
 from inferdash.scenario import Scenario
-from inferdash.studies import feature_cost
+from inferdash.studies import api, feature_cost, prompt_cache
 
 PLAN = Turns(
     shared=1000, own=0, message=100, answer=50, thinking=10, turns=3, history_limit=10_000, gap_s=60.0, spread=1.0
@@ -169,4 +169,31 @@ def test_an_api_whose_rules_are_not_known_counts_all_input_as_fresh() -> None:
     scenario = Scenario(api="mistral/mistral-large")
     result = feature_cost.study(scenario)
     assert result.read_share == 0
-    assert "not known" in feature_cost.rule_sentences(scenario)[0]
+    assert "not known" in api.rule_sentences(scenario)[0]
+
+
+def test_the_page_of_the_cache_takes_an_apis_prices_and_rules() -> None:
+    """Claude Sonnet 5.5: 2 dollars, reads a twentieth, writes 1.25, or 2 times for an hour: 20.8% and 51.3% pay."""
+    scenario = Scenario(api="anthropic/claude-sonnet-5-5", interval=600.0)
+    usual, long = api.resolved(scenario), api.resolved(scenario, lifetime=1)
+    assert (usual.input_usd, usual.read, usual.write, usual.lifetime, usual.minimum) == (2.0, 0.05, 1.25, 300.0, 512)
+    assert (long.write, long.lifetime) == (2.0, 3600.0)
+    result = prompt_cache.study(scenario)
+    assert result.break_even_read_share == pytest.approx(0.25 / 1.2)
+    assert result.read_share == 0
+    table = prompt_cache.lifetime_table(scenario)
+    assert table is not None
+    assert [row.values[0] for row in table.rows] == ["0%", "100%"]
+
+
+@pytest.mark.parametrize(("tokens", "reused"), [(511, 0), (512, 512)])
+def test_one_token_under_the_minimum_is_a_cliff(tokens: int, reused: int) -> None:
+    scenario = Scenario(api="anthropic/claude-sonnet-5-5", shared=tokens)
+    assert prompt_cache.study(scenario).reused_tokens == reused
+
+
+def test_an_api_without_known_rules_stores_nothing() -> None:
+    scenario = Scenario(api="mistral/mistral-large-2512")
+    result = prompt_cache.study(scenario)
+    assert result.reused_tokens == 0
+    assert result.mean_request_tokens == result.uncached_request_tokens

@@ -1,0 +1,109 @@
+"""The scenario with the prices and the caching rules of the API that it names in the place of those entered."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Final
+
+from inferdash import quantities
+from inferdash.facts import library, prices
+from inferdash.facts.caching import CachingRules, Lifetime
+from inferdash.facts.prices import PriceList, Rates, UnknownModelError
+from inferdash.scenario import OWN, Scenario
+
+_MOST_READ: Final = 0.99
+"""Where a read costs no less than a fresh token, it is taken to cost this part of it."""
+_NOTHING: Final = 10**12
+"""A shortest start that no prompt reaches."""
+
+
+def price_of(scenario: Scenario) -> PriceList:
+    """The prices of the scenario's API on its day, or those that the reader entered.
+
+    Raises:
+        UnknownModelError: where the model had no price that day.
+    """
+    day = date.fromisoformat(scenario.prices)
+    if scenario.api != OWN:
+        provider, _, model = scenario.api.partition("/")
+        return prices.price_list(provider, model, day=day)
+    input_usd = Decimal(str(scenario.input_usd))
+    rates = Rates(
+        input=input_usd,
+        output=Decimal(str(scenario.output_usd)),
+        read=input_usd * Decimal(str(scenario.read)),
+        write=input_usd * Decimal(str(scenario.write)),
+    )
+    return PriceList("", "", rates, day, "entered by the reader", name="Own prices")
+
+
+def problem(scenario: Scenario) -> str:
+    """Why there is no price, where there is none; else empty."""
+    try:
+        price_of(scenario)
+    except UnknownModelError as error:
+        return str(error)
+    return ""
+
+
+def rules_of(price: PriceList) -> CachingRules | None:
+    """The rules of the cache behind a price; None where none are known, or the price was entered."""
+    return library.rules_of(price.provider, price.model) if price.provider else None
+
+
+def resolved(scenario: Scenario, *, lifetime: int = 0) -> Scenario:
+    """The scenario with its API's prices and rules in the fields that hold those of the reader.
+
+    Args:
+        scenario: as the reader set it; it comes back as it is where no API is named. Where the rules of an API
+            are not known, nothing is stored.
+        lifetime: which of the API's lifetimes, the usual one first.
+    """
+    if scenario.api == OWN:
+        return scenario
+    price = price_of(scenario)
+    rules = rules_of(price)
+    rates = price.rates
+    usd = {"input_usd": float(rates.input), "output_usd": float(rates.output)}
+    if rules is None or not rates.input:
+        return scenario.model_copy(update={**usd, "read": _MOST_READ, "write": 1.0, "minimum": _NOTHING})
+    kept = rules.lifetimes[lifetime]
+    return scenario.model_copy(
+        update={
+            **usd,
+            "read": min(_MOST_READ, float(rates.of("read") / rates.input)),
+            "write": _write(rates, kept),
+            "lifetime": kept.seconds,
+            "renewed": kept.renewed,
+            "minimum": rules.minimum(price.model),
+            "increment": rules.increment,
+        }
+    )
+
+
+def _write(rates: Rates, kept: Lifetime) -> float:
+    """Price of a stored token as a multiple of the input's."""
+    if kept.write is not None:
+        return float(kept.write)
+    return float(rates.of("written_long" if kept.long else "written") / rates.input)
+
+
+def rule_sentences(scenario: Scenario) -> list[str]:
+    """The rules of the API's cache, and what is uncertain about them."""
+    if scenario.api == OWN:
+        return ["The prices and the rules of the cache are those entered on this page or under “Prompt caching”."]
+    price = price_of(scenario)
+    rules = rules_of(price)
+    if rules is None:
+        return ["The rules of this API's cache are not known, so all input counts as fresh."]
+    lives = " or ".join(
+        f"{quantities.shown(kept.seconds, 's')} at {_write(price.rates, kept):.4g} times the input price"
+        for kept in rules.lifetimes
+    )
+    stored = f"a start of at least {rules.minimum(price.model):,} tokens is stored"
+    step = f", at multiples of {rules.increment:,}" if rules.increment > 1 else ""
+    renewed = "; each read renews it" if rules.lifetimes[0].renewed else ""
+    return [
+        f"{rules.name}: {stored}{step}, for {lives}{renewed}.",
+        *rules.uncertain,
+        f"Read on {rules.checked} in {rules.source[0]}.",
+    ]
