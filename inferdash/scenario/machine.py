@@ -1,0 +1,318 @@
+"""What runs on what, for which requests: the part of a scenario that all pages share."""
+
+from functools import cache
+from typing import Annotated, Any, Final, Self
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from inferdash.facts import huggingface, library
+from inferdash.facts.accelerator import Accelerator
+from inferdash.facts.architecture import Architecture, Blocks
+from inferdash.facts.huggingface import UnreadConfigError
+from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.layers.feed_forward import GatedFeedForward
+from inferdash.layers.grouped import GroupedAttention
+from inferdash.physics.deployment import Deployment, deploy
+from inferdash.physics.memory import usable_memory
+from inferdash.physics.parallelism import EVEN, Layout
+from inferdash.scenario.marks import CONFIG, OWN, TOKENS, Choices, Place, names_of, plain_text
+from inferdash.validated import Quantity, Validated
+
+
+@cache
+def _read_config(value: str) -> Architecture:
+    return huggingface.read(huggingface.parse(value)).architecture
+
+
+def _model_config(value: str) -> str:
+    try:
+        if value:
+            _read_config(value)
+    except UnreadConfigError as error:
+        reason = str(error).removesuffix(".")
+        raise PydanticCustomError("plain", "{reason}", {"reason": f"cannot be used: {reason}"}) from None
+    return value
+
+
+def _own_model(scenario: "Machine") -> bool:
+    return scenario.model == OWN
+
+
+def _own_config(scenario: "Machine") -> bool:
+    return scenario.model == CONFIG
+
+
+def _several(scenario: "Machine") -> bool:
+    return scenario.gpus > 1
+
+
+def _mixed(scenario: "Machine") -> bool:
+    return scenario.gpus > 1 and scenario.layout == "mixed"
+
+
+def _as_engine(scenario: "Machine") -> bool:
+    return scenario.memory_of == "engine"
+
+
+OWN_MODEL: Final = Place("model", _own_model)
+_MODEL: Final = "llama-3-8b"
+_ACCELERATOR: Final = "h100-sxm"
+
+
+class Machine(Validated):
+    """A model, accelerators, requests. The defaults are the chapter's example."""
+
+    title: Annotated[str, AfterValidator(plain_text), Place("page")] = Field("", title="Title", max_length=80)
+    """A line of your own above the page, shown to whoever opens the link."""
+
+    model: Annotated[
+        str,
+        Choices("model", lambda: names_of(library.models()) | {OWN: "Own dense model", CONFIG: "Own config.json"}),
+        Place("model"),
+    ] = Field(_MODEL, title="Model")
+    """The model that answers. The page “Model” has them all in a table, and reads a config.json."""
+    config: Annotated[str, AfterValidator(_model_config), Place("page", _own_config)] = Field(
+        "", title="Fields of config.json", max_length=8000
+    )
+    """The fields of a config.json from which the model follows, where it is no preset."""
+    layers: Annotated[int, OWN_MODEL] = Field(32, title="Layers", ge=1, le=10_000)
+    """Blocks of the own model, one after another."""
+    hidden: Annotated[int, OWN_MODEL] = Field(4096, title="Hidden size", ge=1, le=1_000_000)
+    """Numbers in the vector of a position."""
+    heads: Annotated[int, OWN_MODEL] = Field(32, title="Query heads", ge=1, le=10_000)
+    """Heads of queries in a block."""
+    kv_heads: Annotated[int, OWN_MODEL] = Field(8, title="Key-value heads", ge=1, le=10_000)
+    """Heads of keys and values in a block; they divide the heads of queries evenly."""
+    head_dim: Annotated[int, OWN_MODEL] = Field(128, title="Head size", ge=1, le=100_000)
+    """Numbers in one key, value or query."""
+    feed_forward: Annotated[int, OWN_MODEL] = Field(14_336, title="Feed-forward width", ge=1, le=10_000_000)
+    """Numbers in the inner vector of the gated feed-forward network."""
+    vocabulary: Annotated[int, OWN_MODEL] = Field(128_256, title="Vocabulary", ge=1, le=10_000_000)
+    """Tokens that the model knows."""
+    tied: Annotated[bool, OWN_MODEL] = Field(default=False, title="Tied embeddings")
+    """Whether the output layer is the input embedding, stored once."""
+    weights: Annotated[
+        str, Choices("number format", lambda: {key: p.name for key, p in PRECISIONS.items()}), Place("model")
+    ] = Field("bf16", title="Weight precision")
+    """Number format of the parameters. The page “Quantization” says what each takes."""
+    kv: Annotated[
+        str, Choices("number format", lambda: {key: p.name for key, p in CACHE_PRECISIONS.items()}), Place("model")
+    ] = Field("bf16", title="KV cache precision")
+    """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
+
+    accelerator: Annotated[
+        str,
+        Choices("accelerator", lambda: names_of(library.accelerators()) | {OWN: "Own accelerator"}),
+        Place("accelerator"),
+    ] = Field(_ACCELERATOR, title="Accelerator")
+    """The chip that runs the model."""
+    gpus: Annotated[int, Place("accelerator")] = Field(1, title="GPUs", ge=1, le=1024)
+    """Accelerators that work together. “Parallelism” says how, and whether time on the link between them counts."""
+    memory: Annotated[float | None, Quantity("B"), Place("accelerator")] = Field(None, title="Memory", ge=1e6, le=1e15)
+    """Of one accelerator, such as 80 GB or 96 GiB. Empty: the datasheet's."""
+    bandwidth: Annotated[float | None, Quantity("B/s"), Place("accelerator")] = Field(
+        None, title="Memory bandwidth", ge=1e6, le=1e18
+    )
+    """Of one accelerator, such as 3.35 TB/s. Empty: the datasheet's."""
+    peak: Annotated[float | None, Quantity("FLOP/s"), Place("accelerator")] = Field(
+        None, title="Dense peak", ge=1e6, le=1e21
+    )
+    """Matrix arithmetic of one accelerator without sparsity, such as 989 TFLOP/s. Empty: the datasheet's."""
+
+    layout: Annotated[
+        str,
+        Choices(
+            "way to share the work",
+            lambda: {
+                "even": "Evenly, link not counted",
+                "tensor": "Tensor parallel",
+                "expert": "Data parallel, experts spread",
+                "pipeline": "Pipeline parallel",
+                "data": "Data parallel",
+                "mixed": "Mixed",
+            },
+        ),
+        Place("accelerator", _several),
+    ] = Field("even", title="Parallelism")
+    """How the GPUs share the model: evenly as an ideal, or in one of the ways that engines have, the link counted."""
+    tensor_parallel: Annotated[int, Place("accelerator", _mixed)] = Field(1, title="Tensor parallel", ge=1, le=64)
+    """GPUs that share each matrix."""
+    pipeline_parallel: Annotated[int, Place("accelerator", _mixed)] = Field(1, title="Pipeline parallel", ge=1, le=64)
+    """Groups of GPUs that share the layers. What is left of the GPUs is data parallel."""
+    expert_parallel: Annotated[bool, Place("accelerator", _mixed)] = Field(default=False, title="Spread the experts")
+    """Whether the experts of a layer are divided over all GPUs that hold it."""
+
+    prompt: Annotated[int, Place("workload")] = Field(1024, title="Prompt tokens", ge=1, le=TOKENS)
+    """Tokens of the prompt of each request."""
+    answer: Annotated[int, Place("workload")] = Field(256, title="Answer tokens", ge=1, le=TOKENS)
+    """Tokens that the model writes for each request, the end token included."""
+    batch: Annotated[int, Place("workload")] = Field(1, title="Batch", ge=1, le=1_000_000)
+    """Requests that one pass of the decode writes a token for."""
+
+    memory_of: Annotated[
+        str,
+        Choices("view of the memory", lambda: {"datasheet": "Datasheet", "engine": "As an engine uses it"}),
+        Place("page"),
+    ] = Field("datasheet", title="Memory counts as")
+    """The datasheet's memory whole, or what an engine has of it for parameters and caches."""
+    engine_share: Annotated[float, Place("page", _as_engine)] = Field(0.9, title="Engine’s share", ge=0.1, le=1)
+    """Share of the memory that the engine takes."""
+    activations: Annotated[float, Quantity("B"), Place("page", _as_engine)] = Field(
+        5.56 * 2**30, title="Activations", ge=0, le=1e13
+    )
+    """Of one GPU, such as 5.56 GiB, the median of seven starts of vLLM on an H100, which had 2.12 to 7.38 GiB."""
+    overhead: Annotated[float, Quantity("B"), Place("page", _as_engine)] = Field(
+        0.14 * 2**30, title="Outside the engine", ge=0, le=1e13
+    )
+    """Of one GPU: what libraries keep outside the engine's own allocator, 0.13 to 0.55 GiB in the same starts."""
+    weight_memory: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
+        None, title="Parameters in memory", ge=1e6, le=1e16
+    )
+    """On all GPUs together, as your engine logs them. Empty: the bytes of the format."""
+
+    @model_validator(mode="after")
+    def _grouped_evenly(self) -> Self:
+        if self.model == OWN and self.heads % self.kv_heads:
+            raise PydanticCustomError(
+                "fields",
+                "do not fit together: the key-value heads divide the query heads evenly",
+                {"fields": ("kv_heads", "heads")},
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _configured(self) -> Self:
+        if _own_config(self) and not self.config:
+            raise PydanticCustomError(
+                "fields", "needs the fields of a config.json; the page “Model” reads one", {"fields": ("model",)}
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _laid_out(self) -> Self:
+        if _mixed(self) and self.gpus % (self.tensor_parallel * self.pipeline_parallel):
+            raise PydanticCustomError(
+                "fields",
+                "do not fit together: the product divides the GPUs evenly",
+                {"fields": ("tensor_parallel", "pipeline_parallel")},
+            )
+        return self
+
+    @property
+    def architecture(self) -> Architecture:
+        """The model's shape: a preset's, or the own one's."""
+        if self.model == CONFIG:
+            return _read_config(self.config)
+        if self.model != OWN:
+            return library.models()[self.model]
+        base = library.models()[_MODEL]
+        blocks = Blocks(
+            count=self.layers,
+            attention=GroupedAttention(heads=self.heads, kv_heads=self.kv_heads, head_dim=self.head_dim),
+            feed_forward=GatedFeedForward(width=self.feed_forward),
+        )
+        return base.model_copy(
+            update={
+                "name": "Own model",
+                "maker": "",
+                "hf_id": "",
+                "source": (),
+                "note": "",
+                "hidden": self.hidden,
+                "vocabulary": self.vocabulary,
+                "tied_embeddings": self.tied,
+                "context": None,
+                "blocks": (blocks,),
+            }
+        )
+
+    @property
+    def hardware(self) -> Accelerator:
+        """The accelerator's figures: the datasheet's, with those that the reader entered in their place."""
+        if self.accelerator == OWN:
+            chip = library.accelerators()[_ACCELERATOR].model_copy(
+                update={
+                    "name": "Own accelerator",
+                    "maker": "",
+                    "source": (f"{library.accelerators()[_ACCELERATOR].name}, until other figures are entered",),
+                    "note": "",
+                    "sparse_trap": "",
+                }
+            )
+        else:
+            chip = library.accelerators()[self.accelerator]
+        entered: dict[str, Any] = {"memory": self.memory, "bandwidth": self.bandwidth, "visible_memory": self.memory}
+        if self.peak is not None:
+            rates = ("dense_bf16", "dense_fp8", "dense_int8", "dense_fp4")
+            has = [rate for rate in rates if rate == "dense_bf16" or getattr(chip, rate) is not None]
+            entered |= dict.fromkeys(has, self.peak)
+        return chip.model_copy(update={key: value for key, value in entered.items() if value is not None})
+
+    @property
+    def subject(self) -> str:
+        """The scenario in a line: what runs on what, for which requests."""
+        return (
+            f"{self.architecture.name} in {PRECISIONS[self.weights].name} on {self.gpus:,} × {self.hardware.name}, "
+            f"prompt {self.prompt:,}, answer {self.answer:,}, batch {self.batch:,}"
+        )
+
+    @property
+    def entered_shape(self) -> tuple[str, ...]:
+        """Fields of the model's shape that the reader entered."""
+        shape = ("layers", "hidden", "heads", "kv_heads", "head_dim", "feed_forward", "vocabulary", "tied")
+        return tuple(name.replace("_", " ") for name in shape) if self.model == OWN else ()
+
+    @property
+    def entered_figures(self) -> tuple[str, ...]:
+        """Figures of the accelerator that the reader entered in place of the datasheet's."""
+        return tuple(name for name in ("memory", "bandwidth", "peak") if getattr(self, name) is not None)
+
+    @property
+    def deployment(self) -> Deployment:
+        """The model on its accelerators."""
+        return deploy(
+            self.architecture,
+            self.hardware,
+            gpus=self.gpus,
+            weights=PRECISIONS[self.weights],
+            cache=CACHE_PRECISIONS[self.kv],
+            layout=self.sharing,
+            memory=self.usable_memory,
+            stored_bytes=self.weight_memory if _as_engine(self) else None,
+        )
+
+    @property
+    def usable_memory(self) -> float:
+        """Bytes of one accelerator for parameters and caches."""
+        chip = self.hardware
+        if not _as_engine(self):
+            return chip.memory
+        return float(
+            usable_memory(
+                visible=chip.visible_memory or chip.memory,
+                share=self.engine_share,
+                activations=self.activations,
+                overhead=self.overhead,
+            )
+        )
+
+    @property
+    def sharing(self) -> Layout:
+        """How the accelerators share the work."""
+        gpus = self.gpus
+        match self.layout if _several(self) else "even":
+            case "tensor":
+                return Layout(even=False, tensor=gpus)
+            case "pipeline":
+                return Layout(even=False, pipeline=gpus)
+            case "data":
+                return Layout(even=False, data=gpus)
+            case "expert":
+                return Layout(even=False, data=gpus, expert=gpus)
+            case "mixed":
+                tensor, pipeline = self.tensor_parallel, self.pipeline_parallel
+                data = gpus // (tensor * pipeline)
+                expert = tensor * data if self.expert_parallel else 1
+                return Layout(even=False, tensor=tensor, pipeline=pipeline, data=data, expert=expert)
+        return EVEN

@@ -1,0 +1,120 @@
+"""Marks on the fields of a scenario, and what a reader may write into them."""
+
+import math
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import no_info_after_validator_function
+
+OWN: Final = "own"
+"""Id of the reader's own model or accelerator, whose figures are fields of the scenario."""
+SHARE: Final = "share"
+"""Id of a draft model that is a share of the large one."""
+
+CONFIG: Final = "config"
+"""Id of a model that the reader's config.json describes; its fields are a field of the scenario."""
+
+TOKENS: Final = 10_000_000
+"""The most tokens that a field takes."""
+_LONGEST_LIST: Final = 1000
+_JOINER: Final = "\N{ZERO WIDTH JOINER}"
+"""Makes one sign of several, such as a family."""
+_LONGEST_ANSWER: Final = 100_000
+_LARGEST_NUMBER: Final = 1e12
+"""Of a list that the reader enters."""
+
+Group: TypeAlias = Literal["model", "accelerator", "workload", "page"]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Marks a field that takes one of a number of ids; `names` gives id -> name."""
+
+    what: str
+    names: Callable[[], Mapping[str, str]]
+    quick: frozenset[str] = frozenset()
+    """Ids that are known without asking for all names, which may take long."""
+
+    def known(self, value: str) -> str:
+        """`value`, if it is one of the ids.
+
+        Raises:
+            PydanticCustomError: names what it should have been.
+        """
+        if value not in self.quick and value not in self.names():
+            raise PydanticCustomError("choice", "is not a known {what}", {"what": self.what})
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(self.known, handler(source))
+
+
+def names_of(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Id -> name of some facts."""
+    return {key: fact.name for key, fact in facts.items()}
+
+
+def plain_text(value: str) -> str:
+    """One line of text: any white space is a space, and marks that only steer the line's layout are left out.
+
+    Raises:
+        PydanticCustomError: where it holds characters that cannot be shown.
+    """
+    if any(unicodedata.category(c) in {"Cc", "Cs"} for c in value):
+        raise PydanticCustomError("plain", "holds characters that cannot be shown")
+    line = "".join(" " if c.isspace() else c for c in value if c.isprintable() or c.isspace() or c == _JOINER)
+    return " ".join(line.split())
+
+
+def numbers_in(text: str) -> list[float]:
+    """The numbers of a list such as "500, 63x50": 500 once and 50 sixty-three times.
+
+    Raises:
+        ValueError: where a part is no number, or the list is too long.
+    """
+    found: list[float] = []
+    for part in text.replace(";", ",").split(","):
+        count, times, number = part.strip().rpartition("x")
+        found += [float(number)] * (int(count) if times else 1)
+        if len(found) > _LONGEST_LIST or not math.isfinite(found[-1]):
+            raise ValueError(text)
+    return found
+
+
+def numbers(value: str) -> str:
+    """A list of numbers as it was written.
+
+    Raises:
+        PydanticCustomError: where it is none, or one of them is too large or too near to 0 to be shown.
+    """
+    try:
+        found = numbers_in(value)
+    except (ValueError, IndexError, OverflowError):
+        raise PydanticCustomError("plain", "is not a list of numbers with commas between them") from None
+    if not all(number == 0 or 1 / _LARGEST_NUMBER <= abs(number) <= _LARGEST_NUMBER for number in found):
+        raise PydanticCustomError("plain", "holds a number beyond a trillion, or one nearer to 0 than its inverse")
+    return value
+
+
+def whole_numbers(value: str) -> str:
+    """A list of counts as it was written.
+
+    Raises:
+        PydanticCustomError: where it is none.
+    """
+    if not all(number == int(number) and 1 <= number <= _LONGEST_ANSWER for number in numbers_in(numbers(value))):
+        raise PydanticCustomError("plain", "is not a list of whole numbers from 1 to 100,000")
+    return value
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a field stands on the page, and when it counts at all."""
+
+    group: Group
+    counts_if: Callable[[Any], bool] = lambda _: True
+    """Whether the field says anything in a scenario; where it does not, links leave it out."""

@@ -1,0 +1,231 @@
+"""What single pages add to a scenario: their own fields, in the order of the pages."""
+
+from datetime import date
+from functools import cache
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from inferdash.facts import library, prices
+from inferdash.scenario.machine import Machine
+from inferdash.scenario.marks import OWN, SHARE, TOKENS, Choices, Place, names_of, numbers, plain_text, whole_numbers
+from inferdash.validated import Quantity
+
+CHANGES: Final = {
+    "release": "with a release",
+    "user": "with the user",
+    "conversation": "with the conversation",
+    "request": "with each request",
+}
+"""Id in links -> how often a part of a prompt changes, the rarest first."""
+HOW_OFTEN: Final = Choices("rhythm of change", lambda: CHANGES)
+PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents", "q": "question"}
+"""Letter in links -> part of a prompt."""
+
+
+def _permutation(value: str) -> str:
+    if sorted(value) != sorted(PARTS):
+        raise PydanticCustomError("plain", f"is not an order of the letters {', '.join(PARTS)}")
+    return value
+
+
+_API_PROVIDERS: Final = ("anthropic", "openai", "google", "deepseek", "mistral", "moonshotai", "x-ai", "zai", "groq")
+
+
+@cache
+def _apis() -> dict[str, str]:
+    return {
+        f"{provider}/{key}": f"{name} ({prices.providers()[provider]})"
+        for provider in _API_PROVIDERS
+        for key, name in prices.models(provider).items()
+    }
+
+
+def _day(value: str) -> str:
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise PydanticCustomError("plain", "is not a day such as 2026-11-29") from None
+
+
+def _own_prices(scenario: "Topics") -> bool:
+    return scenario.api == OWN
+
+
+def _of_api(scenario: "Topics") -> bool:
+    return scenario.api != OWN
+
+
+def _share_draft(scenario: "Topics") -> bool:
+    return scenario.draft == SHARE
+
+
+OWN_PRICES: Final = Place("page", _own_prices)
+
+
+class Topics(Machine):
+    """The fields of the pages, on top of what they share."""
+
+    output_layer: Annotated[
+        str,
+        Choices("way to count", lambda: {"every": "For every token", "last": "For the last token"}),
+        Place("page"),
+    ] = Field("every", title="Output layer in the prefill")
+    """It gives the next token. The chapter counts it for every prompt token; engines run it for the last one only."""
+    queue: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Queue time", ge=0, le=86_400)
+    """Time from sending a request until its prefill starts, such as 200 ms."""
+    network: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Network time", ge=0, le=86_400)
+    """Time that the request and its first token spend on the way, such as 50 ms."""
+    reasoning: Annotated[int, Place("page")] = Field(0, title="Hidden reasoning tokens", ge=0, le=TOKENS)
+    """Tokens that a reasoning model writes before its answer and that the API does not show."""
+
+    draft: Annotated[
+        str,
+        Choices("draft model", lambda: {SHARE: "A scaled-down copy"} | names_of(library.models())),
+        Place("page"),
+    ] = Field(SHARE, title="Draft model")
+    """The small model that proposes tokens."""
+    draft_share: Annotated[float, Place("page", _share_draft)] = Field(0.1, title="Size of the draft", ge=0, le=1)
+    """Parameters, cache and time of a pass of the draft model, as a share of the large model's."""
+    draft_tokens: Annotated[int, Place("page")] = Field(4, title="Proposed tokens", ge=1, le=16)
+    """Tokens that the draft model proposes before each verification step."""
+    acceptance: Annotated[float, Place("page")] = Field(0.8, title="Acceptance", ge=0, le=1)
+    """Share of proposals, one after another, that the large model would have written too."""
+
+    proposal: Annotated[
+        str,
+        Choices("proposal", lambda: {"both": "Both right", "first": "Second wrong", "none": "Both wrong"}),
+        Place("page"),
+    ] = Field("both", title="In the example, the draft model proposes")
+    """Two tokens that the draft model of the chapter's example proposes."""
+
+    grid_prompt: Annotated[int, Place("page")] = Field(8, title="Prompt tokens in the grid", ge=1, le=64)
+    """Tokens of the prompt in the small picture; 8 are those of the chapter's example."""
+    grid_answer: Annotated[int, Place("page")] = Field(3, title="Answer tokens in the grid", ge=1, le=64)
+    """Tokens that the small picture writes, one in each pass."""
+
+    first_prompt: Annotated[str, AfterValidator(plain_text), Place("page")] = Field(
+        "The ride of 3 km cost $", title="Cached prompt", max_length=200
+    )
+    """A prompt whose tokens are in the cache. It is split at spaces and signs, near what a tokenizer does."""
+    second_prompt: Annotated[str, AfterValidator(plain_text), Place("page")] = Field(
+        "The ride of 2 km cost $", title="New prompt", max_length=200
+    )
+    """It reuses the cached prompt up to the first token that differs."""
+    tools_tokens: Annotated[int, Place("page")] = Field(2000, title="Tools", ge=0, le=TOKENS)
+    """Tokens that describe tools."""
+    tools_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="Tools change")
+    """How often this part is another one."""
+    system_tokens: Annotated[int, Place("page")] = Field(500, title="System turn", ge=0, le=TOKENS)
+    """Tokens of the system turn."""
+    system_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="System turn changes")
+    """How often this part is another one."""
+    user_tokens: Annotated[int, Place("page")] = Field(200, title="Facts about the user", ge=0, le=TOKENS)
+    """Tokens of what is known about the user."""
+    user_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("user", title="Facts about the user change")
+    """How often this part is another one."""
+    documents_tokens: Annotated[int, Place("page")] = Field(8000, title="Documents", ge=0, le=TOKENS)
+    """Tokens of documents."""
+    documents_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("conversation", title="Documents change")
+    """How often this part is another one."""
+    question_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("request", title="Question changes")
+    """How often this part is another one."""
+    order: Annotated[str, AfterValidator(_permutation), Place("page")] = Field("tusdq", title="Order of the parts")
+    """The parts from first to last: t tools, s system turn, u user, d documents, q question."""
+    input_usd: Annotated[float, OWN_PRICES] = Field(2.0, title="Input price, $ per million", ge=0, le=10_000)
+    """Dollars for a million input tokens."""
+    output_usd: Annotated[float, OWN_PRICES] = Field(10.0, title="Output price, $ per million", ge=0, le=10_000)
+    """Dollars for a million output tokens."""
+    read: Annotated[float, OWN_PRICES] = Field(0.1, title="Cache-read price, × input", ge=0, le=0.99)
+    """Price of a token read from the cache, as a multiple of the price of an input token."""
+    write: Annotated[float, OWN_PRICES] = Field(1.25, title="Cache-write price, × input", ge=1, le=10)
+    """Price of a token stored in the cache, as a multiple of the price of an input token."""
+    shared: Annotated[int, Place("page")] = Field(10_000, title="Shared prefix, tokens", ge=1, le=TOKENS)
+    """Tokens at the start of each prompt that are the same, such as the system turn."""
+    question: Annotated[int, Place("page")] = Field(100, title="Question, tokens", ge=0, le=TOKENS)
+    """Tokens of each prompt after the shared prefix."""
+    requests: Annotated[int, Place("page")] = Field(10, title="Requests", ge=1, le=1_000_000_000)
+    """Requests with the same prefix, the one that writes it to the cache included."""
+    lifetime: Annotated[float, Quantity("s"), OWN_PRICES] = Field(300.0, title="Cache lifetime", ge=1, le=31_536_000)
+    """How long the cache keeps a prefix, such as 5 min or 1 h."""
+    renewed: Annotated[bool, OWN_PRICES] = Field(default=True, title="Each use renews the lifetime")
+    """Whether a read starts the lifetime again."""
+    arrivals: Annotated[
+        str,
+        Choices("kind of arrivals", lambda: {"fixed": "Fixed intervals", "random": "Random times"}),
+        Place("page"),
+    ] = Field("fixed", title="Requests come at")
+    """At a fixed interval, or at random times with that mean interval (Poisson)."""
+    interval: Annotated[float, Quantity("s"), Place("page")] = Field(
+        60.0, title="Time between requests", ge=0.001, le=31_536_000
+    )
+    """Time between two requests with the same prefix, on average."""
+    increment: Annotated[int, OWN_PRICES] = Field(1, title="Cached in steps of, tokens", ge=1, le=1_000_000)
+    """An API may reuse a prefix only up to multiples of this many tokens."""
+    minimum: Annotated[int, OWN_PRICES] = Field(0, title="Shortest cached prefix, tokens", ge=0, le=1_000_000)
+    """An API may store no prefix shorter than this."""
+
+    api: Annotated[
+        str,
+        Choices("API model", lambda: _apis() | {OWN: "Own prices and rules"}, quick=frozenset({OWN})),
+        Place("page"),
+    ] = Field(OWN, title="API model")
+    """A provider's model, with its prices and its rules of caching, or the prices and rules of the page above."""
+    prices: Annotated[str, AfterValidator(_day), Place("page", _of_api)] = Field(
+        "2026-11-29", title="Prices of", max_length=10
+    )
+    """The day of the prices, as 2026-11-29. A link keeps it."""
+    users: Annotated[int, Place("page")] = Field(40_000, title="Users", ge=1, le=1_000_000_000)
+    """People who use the feature."""
+    sessions: Annotated[float, Place("page")] = Field(0.2, title="Sessions of a user a day", ge=0, le=1000)
+    """On average over all users and all days."""
+    turns: Annotated[int, Place("page")] = Field(6, title="Turns of a session", ge=1, le=500)
+    """Messages that a user sends in one session."""
+    gap: Annotated[float, Quantity("s"), Place("page")] = Field(60.0, title="Time between turns", ge=0.1, le=86_400)
+    """The median: half of the turns come sooner."""
+    spread: Annotated[float, Place("page")] = Field(3.0, title="Spread of that time", ge=1, le=10)
+    """Two thirds of the times lie between the median divided by this and times this."""
+    history: Annotated[int, Place("page")] = Field(50_000, title="History kept, tokens", ge=0, le=TOKENS)
+    """Earlier messages and answers in a prompt at most; what is older is cut off."""
+    user_price: Annotated[float, Place("page")] = Field(0.0, title="Price for a user, $ a month", ge=0, le=100_000)
+    """What a user pays for the feature in a month, for the margin; 0 where nothing."""
+
+    rent: Annotated[float, Place("page")] = Field(3.0, title="Rent of one GPU, $ per hour", ge=0, le=10_000)
+    """What one accelerator costs for an hour."""
+    utilization: Annotated[float, Place("page")] = Field(1.0, title="Utilization", ge=0.01, le=1)
+    """Share of the hours in which the accelerators work at this batch."""
+    slots: Annotated[int, Place("page")] = Field(64, title="Batch slots", ge=1, le=256)
+    """Requests that a batch holds at most, in the picture of static and continuous batching."""
+    lengths: Annotated[str, AfterValidator(whole_numbers), Place("page")] = Field(
+        "500, 63x50, 100x50", title="Answer lengths, tokens", max_length=200
+    )
+    """Tokens that each request writes, in the order of arrival; 63x50 stands for 63 requests of 50."""
+    page: Annotated[int, Place("page")] = Field(16, title="Page size, tokens", ge=1, le=100_000)
+    """A request takes whole pages of the KV cache as it grows."""
+    longest: Annotated[int, Place("page")] = Field(8192, title="Reserved without pages, tokens", ge=1, le=TOKENS)
+    """Without pages each request reserves room for the longest text that it may become."""
+    digits: Annotated[int, Place("page")] = Field(3, title="Significant digits", ge=1, le=15)
+    """Digits that each sum keeps."""
+    addends: Annotated[str, AfterValidator(numbers), Place("page")] = Field(
+        "100, 0.4, 0.4", title="Numbers to add", max_length=200
+    )
+    """Added from the left, and from the right."""
+
+    weight_values: Annotated[str, AfterValidator(numbers), Place("page")] = Field(
+        "0.7, -0.23, 0.04, 0.38", title="Weights of a group", max_length=400
+    )
+    """Weights that share one scale."""
+    bits: Annotated[int, Place("page")] = Field(4, title="Bits of each weight", ge=2, le=16)
+    """Bits of the integers that the weights become."""
+    group: Annotated[int, Place("page")] = Field(128, title="Weights for each scale", ge=1, le=65_536)
+    """Weights in a group of the model, which share a scale of 2 bytes."""
+
+    logits: Annotated[str, AfterValidator(numbers), Place("page")] = Field(
+        "2, 1.5, 0, -1", title="Logits of the router", max_length=200
+    )
+    """One for each expert, up to 16."""
+    chosen: Annotated[int, Place("page")] = Field(2, title="Experts chosen", ge=1, le=16)
+    """Experts with the largest logits that work on the position."""
+    skew: Annotated[float, Place("page")] = Field(0.0, title="Routing skew (0 = even)", ge=0, le=2)
+    """0: each expert is chosen equally often. 1: the second is chosen half as often as the first (Zipf)."""
