@@ -6,10 +6,13 @@ from pydantic import Field
 
 from inferdash.layers.compressed import CompressedAttention
 from inferdash.layers.feed_forward import Experts, GatedFeedForward
+from inferdash.layers.gated_delta_net import GatedDeltaNet
 from inferdash.layers.grouped import GroupedAttention
+from inferdash.layers.kimi_delta import KimiDelta
 from inferdash.layers.latent import LatentAttention
+from inferdash.layers.lightning import Lightning
+from inferdash.layers.mamba import SelectiveStateSpace, StateSpace
 from inferdash.layers.mixer import Mixer
-from inferdash.layers.recurrent import GatedDeltaNet, KimiDelta, Lightning, SelectiveStateSpace, StateSpace
 from inferdash.layers.short_conv import ShortConvolution
 
 MIXERS: Final[tuple[type[Mixer], ...]] = (
