@@ -1,0 +1,291 @@
+"""Replay: real requests, one after another, through the rules of a prompt cache.
+
+Each prompt is split into tokens that the cache gives back, tokens that it stores, and the rest. The three are
+disjoint and their sum is the prompt, so each token is billed once, at its own price.
+"""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+MOST_BLOCKS: Final = 3_000_000
+"""Blocks that a replay keeps the clocks of, some 500 MB; before there are more, those used longest ago go."""
+_MOST_EXPIRED: Final = 500_000
+"""Expired blocks after which the expired ones before them are forgotten."""
+_SWEEP_AT_LEAST: Final = 65_536
+_CLOCK_TICK_S: Final = 1e-6
+"""Times that differ by less are equal; a difference of two times in floating point is not exact."""
+_PER_MTOK: Final = Decimal(1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """What a log itself says about the prompt of one request, in tokens of that prompt."""
+
+    read_tokens: int
+    """Tokens that the cache gave back."""
+    written_tokens: int
+    """Tokens that were stored in the cache, those for an hour included."""
+    written_1h_tokens: int = 0
+    """Tokens that were stored for an hour, at a price of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request: when it came, its tokens, and what is known about the start of its prompt."""
+
+    time_s: float
+    """Seconds since any fixed moment."""
+    input_tokens: int
+    """All tokens of the prompt, cached or not."""
+    output_tokens: int
+    """All tokens that are billed as output, hidden reasoning included."""
+    blocks: tuple[Hashable, ...] = ()
+    """Ids of the blocks of the prompt from its start; equal ids mean the same whole prompt up to there."""
+    block_tokens: int = 0
+    """Tokens of a block; the last one of a prompt may be shorter."""
+    recorded: Split | None = None
+    """What the log says about the cache. Where it does, the rules do not guess."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """When a cache stores the start of a prompt, and when it gives it back."""
+
+    minimum_tokens: int
+    """The shortest start that is stored or given back, in tokens."""
+    increment_tokens: int
+    """A start is stored and given back in multiples of this many tokens."""
+    lifetime_s: float
+    """Seconds from storing a block, or from its last use, through which it is given back; the end is included."""
+    renewed: bool
+    """Whether a use starts the lifetime again."""
+
+    def __post_init__(self) -> None:
+        """Refuses what is no rule.
+
+        Raises:
+            ValueError: where the minimum is below 0, the increment below 1, or the lifetime not above 0.
+        """
+        if self.minimum_tokens < 0:
+            raise ValueError(f"minimum is {self.minimum_tokens}; it is 0 tokens or more.")
+        if self.increment_tokens < 1:
+            raise ValueError(f"increment is {self.increment_tokens}; it is 1 token or more.")
+        if not self.lifetime_s > 0:
+            raise ValueError(f"lifetime is {self.lifetime_s:g}; it is more than 0 seconds.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Prices in dollars per million tokens. One that is not given is never 0."""
+
+    input: Decimal
+    """Of a token of the prompt that is neither read from the cache nor stored in it."""
+    output: Decimal
+    """Of an output token."""
+    read: Decimal | None = None
+    """Of a token read from the cache; not given: that of an input token."""
+    write: Decimal | None = None
+    """Of a token stored in the cache; not given: that of an input token."""
+    write_1h: Decimal | None = None
+    """Of a token that a log records as stored for an hour; not given: that of a token stored."""
+
+    def __post_init__(self) -> None:
+        """Refuses what is no price.
+
+        Raises:
+            ValueError: where a price is below 0 or not finite.
+        """
+        for name in ("input", "output", "read", "write", "write_1h"):
+            price = getattr(self, name)
+            if price is not None and not (price.is_finite() and price >= 0):
+                raise ValueError(f"A price is 0 dollars per million tokens or more, not {price}.")
+
+    def usd(self, *, fresh: int, written: int, written_1h: int, read: int, output: int) -> Decimal:
+        """Dollars of these tokens, exact. `written` includes `written_1h`."""
+        write = self.input if self.write is None else self.write
+        return (
+            fresh * self.input
+            + (written - written_1h) * write
+            + written_1h * (write if self.write_1h is None else self.write_1h)
+            + read * (self.input if self.read is None else self.read)
+            + output * self.output
+        ) / _PER_MTOK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotRead:
+    """Why tokens of prompts were not read from the cache: each such token has one reason."""
+
+    gap_over_lifetime: int = 0
+    """Their block was stored, and its lifetime was over, or that of a block before it."""
+    below_minimum: int = 0
+    """The whole prompt, or the part of it that was in the cache, was shorter than the minimum."""
+    never_seen: int = 0
+    """Their block came for the first time, or last so long ago that it was forgotten."""
+    rest_of_block: int = 0
+    """They lie after the last whole block, or after the last multiple of the increment."""
+    not_told: int = 0
+    """The log names no blocks of the prompt, or records by itself what was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What a run of requests is billed under the rules of a cache, and without one."""
+
+    requests: int
+    """Requests in all."""
+    fresh_tokens: int
+    """Tokens of prompts that were neither read from the cache nor stored in it."""
+    written_tokens: int
+    """Tokens of prompts that were stored in the cache."""
+    written_1h_tokens: int
+    """Those of them that the log records as stored for an hour."""
+    read_tokens: int
+    """Tokens of prompts that were read from the cache."""
+    output_tokens: int
+    """Output tokens."""
+    cost_usd: Decimal
+    """Dollars for all of it."""
+    cost_without_cache_usd: Decimal
+    """Dollars for the same tokens with every token of a prompt at the price of an input token."""
+    why: NotRead = field(default_factory=NotRead)
+    """Why tokens were not read: its parts add up to those stored and fresh."""
+    forgotten_blocks: int = 0
+    """Blocks that were dropped before their lifetime was over, because there were too many to keep."""
+
+    @property
+    def input_tokens(self) -> int:
+        """All tokens of the prompts."""
+        return self.fresh_tokens + self.written_tokens + self.read_tokens
+
+    @property
+    def read_share(self) -> float:
+        """Share of the tokens of the prompts that were read from the cache; 0 where there are none."""
+        return self.read_tokens / self.input_tokens if self.input_tokens else 0.0
+
+
+def replay(requests: Iterable[Request], rules: Rules, rates: Rates) -> Replay:
+    """Goes through requests in the order given and splits each prompt into read, stored and fresh tokens.
+
+    - A block can be cached where the prompt fills it. Of these whole blocks, the prompt's start up to the last
+      multiple of the increment is stored, if it is no shorter than the minimum; what follows is fresh.
+    - From the start on, blocks are found as long as each is in the cache and its clock is at most a lifetime old
+      (a gap of exactly the lifetime still reads). What is found is rounded down to a multiple of the increment; if
+      that is below the minimum, nothing is read and the whole start is stored again.
+    - Each block has a clock of its own, set to the request's time when it is stored, and when it is read, if use
+      renews. From the end of what was read on, everything is stored again and billed so, also a block whose own
+      clock still runs behind one whose lifetime is over.
+    - A request sees all that stand before it, also those of the same moment, and it is done at once: nothing is
+      known of when its answer ended.
+    - Where a log records by itself what was read and stored, that is taken as it is.
+
+    With use renewing, a longer lifetime never reads less. Without, it may: it also moves the moment of storing anew.
+
+    Only the clocks of live blocks are kept, at most `MOST_BLOCKS`, and the ids of those that expired last.
+    """
+    cache = _Cache(rules)
+    count = prompts = written = written_1h = read = output = gap = short = never = rest = untold = 0
+    for request in requests:
+        count += 1
+        prompts += request.input_tokens
+        output += request.output_tokens
+        recorded = request.recorded
+        if recorded is not None:
+            read += recorded.read_tokens
+            written += recorded.written_tokens
+            written_1h += recorded.written_1h_tokens
+            untold += request.input_tokens - recorded.read_tokens
+        elif request.blocks:
+            from_cache, stored, why = cache.ask(request)
+            read += from_cache
+            written += stored
+            gap += why[0]
+            short += why[1]
+            never += why[2]
+            rest += why[3]
+        else:
+            untold += request.input_tokens
+    fresh = prompts - written - read
+    return Replay(
+        requests=count,
+        fresh_tokens=fresh,
+        written_tokens=written,
+        written_1h_tokens=written_1h,
+        read_tokens=read,
+        output_tokens=output,
+        cost_usd=rates.usd(fresh=fresh, written=written, written_1h=written_1h, read=read, output=output),
+        cost_without_cache_usd=rates.usd(fresh=prompts, written=0, written_1h=0, read=0, output=output),
+        why=NotRead(gap_over_lifetime=gap, below_minimum=short, never_seen=never, rest_of_block=rest, not_told=untold),
+        forgotten_blocks=cache.forgotten,
+    )
+
+
+class _Cache:
+    """The blocks that were stored, each with its clock; what has expired is dropped."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.through_s = rules.lifetime_s + _CLOCK_TICK_S
+        self.clocks: dict[Hashable, float] = {}
+        self.expired: set[Hashable] = set()
+        self.expired_before: set[Hashable] = set()
+        self.sweep_at = _SWEEP_AT_LEAST
+        self.forgotten = 0
+
+    def ask(self, request: Request) -> tuple[int, int, tuple[int, int, int, int]]:
+        """Tokens of a prompt that are read, and stored, and why the others are not read; the clocks move.
+
+        The reasons stand in the order of the fields of `NotRead`: gap, minimum, never seen, rest of a block.
+        """
+        size, now, rules = request.block_tokens, request.time_s, self.rules
+        whole = min(len(request.blocks), request.input_tokens // size)
+        blocks = request.blocks[:whole]
+        storable = self._in_steps(whole * size)
+        rest = request.input_tokens - whole * size
+        if storable == 0:
+            short = whole * size if whole * size < rules.minimum_tokens else 0
+            return 0, 0, (0, short, 0, request.input_tokens - short)
+
+        clocks, through_s = self.clocks, self.through_s
+        found = 0
+        for block in blocks:
+            clock = clocks.get(block)
+            if clock is None or now - clock > through_s:
+                break
+            found += 1
+        read = self._in_steps(found * size)
+        gap = sum(1 for block in blocks[found:] if block in clocks or self._has_expired(block)) * size
+        unread = found * size - read  # in the cache, and not given back
+        short = unread if found * size < rules.minimum_tokens else 0
+
+        # From the end of what was read on, everything is stored anew, and its clock starts anew too.
+        kept = -(-storable // size)
+        first = 0 if rules.renewed else -(-read // size)
+        clocks.update(dict.fromkeys(blocks[first:kept], now))
+        if len(clocks) > self.sweep_at:
+            self._sweep(now)
+        never_seen = (whole - found) * size - gap
+        return read, storable - read, (gap, short, never_seen, rest + unread - short)
+
+    def _in_steps(self, tokens: int) -> int:
+        """The start of that many known tokens that the cache keeps: multiples of the increment, or nothing."""
+        kept = tokens // self.rules.increment_tokens * self.rules.increment_tokens
+        return kept if kept >= self.rules.minimum_tokens else 0
+
+    def _has_expired(self, block: Hashable) -> bool:
+        return block in self.expired or block in self.expired_before
+
+    def _sweep(self, now: float) -> None:
+        """Drops what has expired; as rare as the blocks are many, so that it costs little for each."""
+        live = {block: clock for block, clock in self.clocks.items() if now - clock <= self.through_s}
+        self.expired.update(block for block in self.clocks if block not in live)
+        if len(self.expired) > _MOST_EXPIRED:
+            self.expired, self.expired_before = set(), self.expired
+        if len(live) > MOST_BLOCKS * 3 // 4:
+            newest = sorted(live, key=live.__getitem__)[-(MOST_BLOCKS // 2) :]
+            self.forgotten += len(live) - len(newest)
+            live = {block: live[block] for block in newest}
+        self.clocks = live
+        self.sweep_at = min(2 * len(live) + _SWEEP_AT_LEAST, MOST_BLOCKS)
