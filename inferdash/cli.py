@@ -1,19 +1,27 @@
-"""The command: `inferdash` opens the dashboard, `inferdash report` and `inferdash model` print numbers."""
+"""The command: `inferdash` opens the dashboard; `inferdash report`, `model` and `replay` print numbers."""
 
 import argparse
+import dataclasses
 import json
 import runpy
 import sys
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from inferdash import links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
+from inferdash.pricing.replay import Rates, Replay, Rules, replay
+from inferdash.pricing.traces import Trace
 from inferdash.studies import model, report
 
 _NOT_READ_IN_FULL = 2
+_PRICES = "in=2,out=10,read=0.1,write=2.5"
+_RULES = "minimum=512,increment=512,lifetime=300,renewed=yes"
+_DIGITS = 12
+_YES_OR_NO = {"yes": True, "no": False}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="inferdash", description="What inference takes, what it costs, and why.")
     parser.add_argument("--port", type=int, default=8501, help="port of the dashboard (8501)")
     parser.add_argument("--address", default="localhost", help="address that it listens on (localhost)")
-    commands = parser.add_subparsers(dest="command", metavar="report, model", title="instead of the dashboard")
+    commands = parser.add_subparsers(dest="command", metavar="report, model, replay", title="instead of the dashboard")
     printed = commands.add_parser("report", help="print the numbers of a scenario")
     printed.add_argument("link", help="a link of the dashboard, or its query: '?model=qwen3-32b&v=1'")
     form = printed.add_mutually_exclusive_group()
@@ -31,12 +39,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shape.add_argument("source", metavar="FILE_OR_ID", help="a config.json, a preset's id, or a Hugging Face id")
     shape.add_argument("--context", type=int, action="append", default=[], help="also at this many tokens")
     shape.add_argument("--json", action="store_true", help="as JSON, in base units")
+    run = commands.add_parser("replay", help="what real requests cost under the rules of a prompt cache")
+    run.add_argument("file", metavar="FILE", help="a trace or a log of usage, CSV or JSON; - reads what is piped in")
+    run.add_argument(
+        "--prices",
+        default=_PRICES,
+        help=f"dollars per million tokens ({_PRICES}; also write_1h); without read or write, that of the input",
+    )
+    run.add_argument("--rules", default=_RULES, help=f"of the cache, in tokens and seconds ({_RULES})")
+    run.add_argument("--json", action="store_true", help="as JSON")
     given = parser.parse_args(arguments)
     match given.command:
         case "report":
             return _report(given.link, as_markdown=given.markdown)
         case "model":
             return _model(given.source, contexts=given.context, as_json=given.json)
+        case "replay":
+            return _replay(given.file, prices=given.prices, rules=given.rules, as_json=given.json)
     return _dashboard(given.address, given.port)
 
 
@@ -91,6 +110,137 @@ def _found(source: str) -> Found:
     if source.count("/") == 1 and not source.endswith(".json"):
         return hub.read(source)
     raise UnreadConfigError("There is no such file or preset.")
+
+
+def _replay(source: str, *, prices: str, rules: str, as_json: bool) -> int:
+    try:
+        rates, law = _rates(prices), _rules(rules)
+        with sys.stdin.buffer if source == "-" else Path(source).open("rb") as stream:
+            trace = Trace(stream)
+            result = replay(trace, law, rates)
+    except (ValueError, OSError) as error:
+        sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
+        if as_json:
+            _print_json({"problems": [sentence]})
+        print(f"inferdash: {sentence}", file=sys.stderr)
+        return _NOT_READ_IN_FULL
+    problems = [*trace.problems]
+    if result.forgotten_blocks:
+        problems.append(f"{result.forgotten_blocks:,} blocks were forgotten early, as there were too many to keep.")
+    if result.written_1h_tokens and rates.write_1h is None:
+        problems.append(
+            f"{result.written_1h_tokens:,} tokens were stored for an hour and are counted at the price of write;"
+            " write_1h gives them their own."
+        )
+    if as_json:
+        _print_json(_replay_numbers(result) | {"problems": problems})
+    else:
+        print(_replay_text(result))
+        for problem in problems:
+            print(f"- {problem}")
+    return _NOT_READ_IN_FULL if trace.left_out else 0
+
+
+def _replay_numbers(result: Replay) -> dict[str, Any]:
+    return {
+        "requests": result.requests,
+        "fresh_tokens": result.fresh_tokens,
+        "written_tokens": result.written_tokens,
+        "read_tokens": result.read_tokens,
+        "output_tokens": result.output_tokens,
+        "cost_usd": float(result.cost_usd),
+        "cost_without_cache_usd": float(result.cost_without_cache_usd),
+        "read_share": result.read_share,
+        "why": dataclasses.asdict(result.why),
+    }
+
+
+def _replay_text(result: Replay) -> str:
+    why = result.why
+    rows = [
+        ("requests", f"{result.requests:,}"),
+        ("tokens of prompts, fresh", f"{result.fresh_tokens:,}"),
+        ("  stored in the cache", f"{result.written_tokens:,}"),
+        ("  read from the cache", f"{result.read_tokens:,} ({result.read_share:.2%})"),
+        ("output tokens", f"{result.output_tokens:,}"),
+        ("cost", f"${result.cost_usd:,.4f}"),
+        ("cost without a cache", f"${result.cost_without_cache_usd:,.4f}"),
+        ("not read: gap over the lifetime", f"{why.gap_over_lifetime:,}"),
+        ("  below the minimum", f"{why.below_minimum:,}"),
+        ("  never seen", f"{why.never_seen:,}"),
+        ("  rest of a block", f"{why.rest_of_block:,}"),
+        ("  not told by the file", f"{why.not_told:,}"),
+    ]
+    return "\n".join(f"{name:<32} {number}" for name, number in rows)
+
+
+def _rates(text: str) -> Rates:
+    """Prices as `in=2,out=10,read=0.1,write=2.5`.
+
+    Raises:
+        ValueError: with a sentence, where one is unknown, missing or no price.
+    """
+    given: dict[str, Decimal] = {}
+    for name, value in _pairs(text, option="--prices", names=("in", "out", "read", "write", "write_1h")).items():
+        try:
+            given[name] = Decimal(value)
+        except InvalidOperation:
+            raise ValueError(f"--prices: {name}={value} is no number of dollars per million tokens.") from None
+    missing = [name for name in ("in", "out") if name not in given]
+    if missing:
+        raise ValueError(
+            f"--prices: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing, as in {_PRICES}."
+        )
+    try:
+        return Rates(
+            input=given["in"],
+            output=given["out"],
+            read=given.get("read"),
+            write=given.get("write"),
+            write_1h=given.get("write_1h"),
+        )
+    except ValueError as error:
+        raise ValueError(f"--prices: {error}") from None
+
+
+def _rules(text: str) -> Rules:
+    """Rules as `minimum=512,increment=512,lifetime=300,renewed=yes`; what is left out stays as it is there.
+
+    Raises:
+        ValueError: with a sentence, where one is unknown or makes no sense.
+    """
+    names = ("minimum", "increment", "lifetime", "renewed")
+    pairs = _pairs(_RULES, option="--rules", names=names) | _pairs(text, option="--rules", names=names)
+    for name in ("minimum", "increment"):
+        if not (pairs[name].isascii() and pairs[name].isdigit() and len(pairs[name]) <= _DIGITS):
+            raise ValueError(f"--rules: {name}={pairs[name]} is no whole number of tokens.")
+    try:
+        lifetime_s = float(pairs["lifetime"])
+    except ValueError:
+        raise ValueError(f"--rules: lifetime={pairs['lifetime']} is no number of seconds.") from None
+    if pairs["renewed"] not in _YES_OR_NO:
+        raise ValueError(f"--rules: renewed={pairs['renewed']} is neither yes nor no.")
+    try:
+        return Rules(
+            minimum_tokens=int(pairs["minimum"]),
+            increment_tokens=int(pairs["increment"]),
+            lifetime_s=lifetime_s,
+            renewed=_YES_OR_NO[pairs["renewed"]],
+        )
+    except ValueError as error:
+        raise ValueError(f"--rules: {error}") from None
+
+
+def _pairs(text: str, *, option: str, names: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or name not in names:
+            raise ValueError(f"{option}: {part} is not known; it takes {', '.join(f'{known}=' for known in names)}.")
+        if name in pairs:
+            raise ValueError(f"{option}: {name} is given twice.")
+        pairs[name] = value
+    return pairs
 
 
 def _print_json(numbers: dict[str, Any]) -> None:

@@ -1,6 +1,10 @@
 """The command line."""
 
+import io
 import json
+import lzma
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -37,3 +41,96 @@ def test_an_unknown_peak_is_null(capsys: pytest.CaptureFixture[str]) -> None:
     page = json.loads(capsys.readouterr().out)["compute_vs_memory"]
     assert page["decode"]["compute_s"] is None
     assert page["decode"]["load_s"] == pytest.approx(15_144_067_072 / 546e9)
+
+
+@pytest.fixture(scope="module")
+def mooncake(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("traces") / "mooncake.jsonl"
+    packed = Path(__file__).parent / "pricing" / "mooncake_conversation_first1200s.jsonl.xz"
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    return str(path)
+
+
+def test_replay_in_json(mooncake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", mooncake, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == {
+        "requests": 3658,
+        "fresh_tokens": 979_458,
+        "written_tokens": 34_419_200,
+        "read_tokens": 13_629_952,
+        "output_tokens": 1_274_811,
+        "cost_usd": pytest.approx(102.1180, abs=5e-5),
+        "cost_without_cache_usd": pytest.approx(110.80533),
+        "read_share": pytest.approx(13_629_952 / 49_028_610),
+        "why": {
+            "gap_over_lifetime": 2_227_712,
+            "below_minimum": 0,
+            "never_seen": 32_191_488,
+            "rest_of_block": 979_458,
+            "not_told": 0,
+        },
+        "problems": [],
+    }
+
+
+def test_replay_with_other_prices_and_rules(mooncake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--prices", "in=2, out=10, read=0.1, write=4", "--rules", "lifetime=3600"]
+    assert main(["replay", mooncake, *options]) == 0
+    printed = capsys.readouterr().out
+    assert "$145.0587" in printed
+    assert "15,857,664" in printed
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--prices", "in=2", "--prices: out is missing"),
+        ("--prices", "in=2,out=ten", "--prices: out=ten is no number of dollars per million tokens."),
+        ("--prices", "in=2,out=-1", "--prices: A price is 0 to 1,000,000 dollars per million tokens, not -1."),
+        ("--prices", "in=2,out=1,cached=1", "--prices: cached=1 is not known; it takes in=, out=, read=, write="),
+        ("--prices", "in=2,in=3,out=1", "--prices: in is given twice."),
+        ("--rules", "renewed=perhaps", "--rules: renewed=perhaps is neither yes nor no."),
+        ("--rules", "minimum=-1", "--rules: minimum=-1 is no whole number of tokens."),
+        ("--rules", "increment=0", "--rules: increment is 0; it is 1 token or more."),
+        ("--rules", "lifetime=5m", "--rules: lifetime=5m is no number of seconds."),
+        ("--rules", "lifetime=0", "--rules: lifetime is 0; it is more than 0 seconds."),
+        ("--rules", "lifetime", "--rules: lifetime is not known; it takes minimum="),
+    ],
+)
+def test_replay_refuses_with_a_sentence(
+    option: str, value: str, sentence: str, mooncake: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", mooncake, option, value, "--json"]) == 2
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert sentence in json.loads(printed.out)["problems"][0]
+
+
+def test_replay_of_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(tmp_path / "none.csv")]) == 2
+    assert "none.csv cannot be read: No such file or directory." in capsys.readouterr().err
+
+
+def test_replay_of_a_pipe_that_is_not_read_in_full(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = b"time,input,cached,output\n0,100,60,5\n,100,60,5\n"
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(log)))
+    assert main(["replay", "-"]) == 2
+    printed = capsys.readouterr().out
+    assert "60 (60.00%)" in printed
+    assert "- 1 line has no time." in printed
+
+
+def test_replay_names_what_was_stored_for_an_hour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    created = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 1_000_000}
+    usage = {"input_tokens": 0, "cache_creation": created, "output_tokens": 0}
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"time": 0, "usage": usage}), encoding="utf-8")
+    assert main(["replay", str(path), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["cost_usd"] == 2.5
+    assert printed["problems"][0].startswith("1,000,000 tokens were stored for an hour")
+    assert main(["replay", str(path), "--json", "--prices", "in=2,out=10,write=2.5,write_1h=4"]) == 0
+    assert json.loads(capsys.readouterr().out)["cost_usd"] == 4

@@ -11,6 +11,8 @@ from typing import Final
 
 MOST_BLOCKS: Final = 3_000_000
 """Blocks that a replay keeps the clocks of, some 500 MB; before there are more, those used longest ago go."""
+MOST_USD_PER_MTOK: Final = 1_000_000
+"""Above this a price is taken for a mistake, in dollars per million tokens."""
 _MOST_EXPIRED: Final = 500_000
 """Expired blocks after which the expired ones before them are forgotten."""
 _SWEEP_AT_LEAST: Final = 65_536
@@ -95,12 +97,12 @@ class Rates:
         """Refuses what is no price.
 
         Raises:
-            ValueError: where a price is below 0 or not finite.
+            ValueError: where a price is below 0, above `MOST_USD_PER_MTOK`, or no number.
         """
         for name in ("input", "output", "read", "write", "write_1h"):
             price = getattr(self, name)
-            if price is not None and not (price.is_finite() and price >= 0):
-                raise ValueError(f"A price is 0 dollars per million tokens or more, not {price}.")
+            if price is not None and not (price.is_finite() and 0 <= price <= MOST_USD_PER_MTOK):
+                raise ValueError(f"A price is 0 to {MOST_USD_PER_MTOK:,} dollars per million tokens, not {price}.")
 
     def usd(self, *, fresh: int, written: int, written_1h: int, read: int, output: int) -> Decimal:
         """Dollars of these tokens, exact. `written` includes `written_1h`."""
@@ -243,7 +245,6 @@ class _Cache:
         whole = min(len(request.blocks), request.input_tokens // size)
         blocks = request.blocks[:whole]
         storable = self._in_steps(whole * size)
-        rest = request.input_tokens - whole * size
         if storable == 0:
             short = whole * size if whole * size < rules.minimum_tokens else 0
             return 0, 0, (0, short, 0, request.input_tokens - short)
@@ -256,18 +257,20 @@ class _Cache:
                 break
             found += 1
         read = self._in_steps(found * size)
-        gap = sum(1 for block in blocks[found:] if block in clocks or self._has_expired(block)) * size
-        unread = found * size - read  # in the cache, and not given back
+        kept = -(-storable // size)
+        new = max(0, storable - found * size)
+        known = sum(1 for block in blocks[found:kept] if block in clocks or self._has_expired(block))
+        gap = min(new, known * size)
+        unread = found * size - read
         short = unread if found * size < rules.minimum_tokens else 0
 
         # From the end of what was read on, everything is stored anew, and its clock starts anew too.
-        kept = -(-storable // size)
         first = 0 if rules.renewed else -(-read // size)
         clocks.update(dict.fromkeys(blocks[first:kept], now))
         if len(clocks) > self.sweep_at:
             self._sweep(now)
-        never_seen = (whole - found) * size - gap
-        return read, storable - read, (gap, short, never_seen, rest + unread - short)
+        rest = request.input_tokens - read - gap - short - (new - gap)
+        return read, storable - read, (gap, short, new - gap, rest)
 
     def _in_steps(self, tokens: int) -> int:
         """The start of that many known tokens that the cache keeps: multiples of the increment, or nothing."""
