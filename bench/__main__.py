@@ -4,6 +4,9 @@ Times of a machine say little about the next one, so none is kept; a ratio that 
 got slower.
 """
 
+import io
+import json
+import lzma
 import os
 import shutil
 import socket
@@ -15,6 +18,7 @@ import timeit
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
@@ -24,9 +28,12 @@ from playwright.sync_api import Page, sync_playwright
 from inferdash.formula import recording
 from inferdash.physics import roofline
 from inferdash.physics.passes import decode
+from inferdash.pricing.replay import Rates, Rules, replay
+from inferdash.pricing.traces import Trace
 from inferdash.scenario import BASE
 from inferdash.studies.report import STUDIES
 
+MOONCAKE: Final = "tests/pricing/mooncake_conversation_first1200s.jsonl.xz"
 ROOT: Final = Path(__file__).parent.parent
 PRESSES: Final = 80
 PAGES: Final = tuple(name.replace("_", "-") for name in STUDIES)
@@ -38,7 +45,7 @@ QUERIES: Final = {"experts": "model=mixtral-8x7b&v=1"}
 
 def main() -> None:
     """Measures and prints every ratio."""
-    for line in (*formula_calls(), *arrays(), *pages()):
+    for line in (*formula_calls(), *arrays(), *traffic(), *pages()):
         print(line)
 
 
@@ -79,6 +86,25 @@ def arrays() -> Iterator[str]:
     pairs = [(timeit.timeit(by_formulas, number=20), timeit.timeit(by_hand, number=20)) for _ in range(15)]
     ratio = statistics.median(formulas / hand for formulas, hand in pairs)
     yield f"65,536 passes, formulas over numpy by hand   {ratio:6.2f} times (want below 3)"
+
+
+def traffic() -> Iterator[str]:
+    """20 minutes of real requests through the rules of a cache, over a loop that only parses their lines."""
+    content = lzma.decompress((ROOT / MOONCAKE).read_bytes())
+    requests = content.count(b"\n")
+    rules = Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=True)
+    rates = Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.1"), write=Decimal("2.5"))
+
+    def replayed() -> None:
+        assert replay(Trace(io.BytesIO(content)), rules, rates).requests == requests
+
+    def parsed() -> None:
+        for line in io.BytesIO(content):
+            json.loads(line)
+
+    pairs = [(timeit.timeit(replayed, number=1), timeit.timeit(parsed, number=1)) for _ in range(15)]
+    ratio = statistics.median(parse / whole for whole, parse in pairs)
+    yield f"requests/s, replayed over only parsed        {ratio:6.2f} times"
 
 
 def pages() -> Iterator[str]:

@@ -44,32 +44,33 @@ _UNITS_PER_S: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 _COMPRESSED: Final = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ")
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
-_TIMES: Final = (
-    "time", "timestamp", "ts", "t", "date", "datetime", "created", "createdat", "starttime", "starttimestamp",
-    "requesttime", "timems", "timestampms", "createdms",
-)  # fmt: skip
-_INPUTS: Final = (
-    "inputtokens", "prompttokens", "input", "prompt", "contexttokens", "inputlength", "tokensin", "intokens",
-    "prompttokencount", "inputtokencount", "in",
-)  # fmt: skip
-_OUTPUTS: Final = (
-    "outputtokens", "completiontokens", "output", "completion", "generatedtokens", "outputlength", "tokensout",
-    "outtokens", "candidatestokencount", "outputtokencount", "out",
-)  # fmt: skip
-_READS: Final = (
-    "cachedtokens", "cached", "cachedinputtokens", "inputcachedtokens", "cachedprompttokens", "cachereadtokens",
-    "cacheread", "readtokens", "read", "cachedcontenttokencount", "prompttokenscached",
-)  # fmt: skip
-"""Tokens read from the cache, where the number of input tokens includes them (OpenAI, Google, plain logs)."""
-_WRITES: Final = ("cachewritetokens", "cachewrite", "cachecreationtokens", "writtentokens", "written", "write")
-"""Tokens stored in the cache, where the number of input tokens includes them."""
-_READ_APART: Final = "cachereadinputtokens"
-"""Tokens read from the cache, where the number of input tokens leaves them out (Anthropic)."""
-_WRITTEN_APART: Final = "cachecreationinputtokens"
-"""Tokens stored in the cache, where the number of input tokens leaves them out (Anthropic)."""
-_WRITTEN_5M: Final = "ephemeral5minputtokens"
-_WRITTEN_1H: Final = "ephemeral1hinputtokens"
-_GOOGLE: Final = ("prompttokencount", "candidatestokencount", "thoughtstokencount", "cachedcontenttokencount")
+_WORDS: Final = {
+    "time": "time timestamp ts t date datetime created createdat starttime starttimestamp requesttime",
+    "time_ms": "timems timestampms createdms",
+    "input": "inputtokens prompttokens contexttokens inputlength tokensin intokens inputtokencount",
+    "input_or_text": "input prompt in",
+    "output": "outputtokens completiontokens generatedtokens outputlength tokensout outtokens outputtokencount",
+    "output_or_text": "output completion out",
+    "read": "cachedtokens cached cachedinputtokens inputcachedtokens cachedprompttokens cachereadtokens cacheread"
+    " readtokens read prompttokenscached",
+    "written": "cachewritetokens cachewrite cachecreationtokens writtentokens written write",
+    "read_apart": "cachereadinputtokens",
+    "written_apart": "cachecreationinputtokens",
+    "written_5m": "ephemeral5minputtokens",
+    "written_1h": "ephemeral1hinputtokens",
+    "google_input": "prompttokencount",
+    "google_tools": "tooluseprompttokencount",
+    "google_read": "cachedcontenttokencount",
+    "google_output": "candidatestokencount",
+    "google_thoughts": "thoughtstokencount",
+    "model": "model modelversion",
+}
+"""What a log may call each number, without capitals and signs.
+
+Where input tokens leave out those of the cache (Anthropic), those stand apart. A prompt or an answer may be a text.
+"""
+_APART: Final = {"read_apart", "written_apart", "written_5m", "written_1h"}
+_MEANINGS: Final = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
 _USAGES: Final = ("usage", "usageMetadata", "usage_metadata")
 _AROUND: Final = ("response", "message", "body")
 _WITHIN: Final = (
@@ -336,13 +337,14 @@ class Trace:
             raise UnreadLineError("object")
         self.kind = "usage"
         counted = usage(record)
-        around = [record, *(inner for name in _AROUND if isinstance(inner := record.get(name), dict))]
-        time = next((found for one in around if (found := _named_time(one.items())) is not None), None)
-        if time is None and self._timed:
+        time_s = None
+        for one in (record, *(inner for name in _AROUND if isinstance(inner := record.get(name), dict))):
+            numbers = _meant(one)
+            time_s = _time_s(numbers) if time_s is None else time_s
+            self._note_model(numbers.get("model"))
+        if time_s is None and self._timed:
             raise UnreadLineError("time")
-        for one in around:
-            self._note_model(one.get("model") or one.get("modelVersion"))
-        return _of_usage(0.0 if time is None else _time_s(*time), counted)
+        return _of_usage(time_s or 0.0, counted)
 
     def _from_session(self, text: "_Text") -> Iterator[Request]:
         """Requests of a session of a coding assistant, those of its sub-agents where they were started."""
@@ -404,16 +406,18 @@ class Trace:
             header = [name.strip() for name in next(csv.reader([header_line], delimiter=delimiter), [])]
         except csv.Error:
             header = [header_line.strip()]
-        columns = [_plain_name(name) for name in header]
-        if not (set(columns) & {*_INPUTS, _READ_APART, _WRITTEN_APART}) or not set(columns) & set(_OUTPUTS):
+        columns = [_meaning(name) for name in header]
+        inputs, outputs = ({f"google_{name}", name, f"{name}_or_text"} for name in ("input", "output"))
+        if not inputs & set(columns) or not outputs & set(columns):
             shown = ", ".join(name[:30] for name in header[:8])
             self._refuse(
                 "The file is no list of requests that is known: it is no JSON, and its first line names no columns"
                 f" of input and output tokens. It begins with: {shown}."
             )
             return
-        self.kind = "azure" if {"contexttokens", "generatedtokens"} <= set(columns) else "usage"
-        self._timed = any(name in _TIMES for name in columns)
+        self.kind = "azure" if {"ContextTokens", "GeneratedTokens"} <= set(header) else "usage"
+        self._timed = "time" in columns or "time_ms" in columns
+        meant = [(place, meaning) for place, meaning in enumerate(columns) if meaning]
         rows = csv.reader(lines, delimiter=delimiter)
         while True:
             try:
@@ -432,20 +436,22 @@ class Trace:
                     self._refuse("The last line is cut off.")
                 continue
             try:
-                request = self._row_request(dict(zip(columns, row, strict=False)))
+                request = self._row_request(meant, row)
             except UnreadLineError as error:
                 self._leave_out(str(error))
                 continue
             self._note(hash(tuple(row)))
             yield request
 
-    def _row_request(self, cells: Mapping[str, str]) -> Request:
-        time = next(((name, cells[name]) for name in _TIMES if cells.get(name, "").strip()), None)
-        if time is None and self._timed:
+    def _row_request(self, meant: Sequence[tuple[int, str]], row: Sequence[str]) -> Request:
+        numbers: _Record = {}
+        for place, meaning in meant:
+            _put(numbers, meaning, row[place].strip() or None)
+        time_s = _time_s(numbers)
+        if time_s is None and self._timed:
             raise UnreadLineError("time")
-        counted = _usage_of({name: cell.strip() or None for name, cell in cells.items()})
-        self._note_model(cells.get("model"))
-        return _of_usage(0.0 if time is None else _time_s(*time), counted)
+        self._note_model(numbers.get("model"))
+        return _of_usage(time_s or 0.0, _usage_of(numbers))
 
 
 def usage(record: Mapping[str, Any]) -> Usage:
@@ -464,44 +470,57 @@ def usage(record: Mapping[str, Any]) -> Usage:
         if inner is not None:
             found = inner
             break
-    numbers: _Record = {}
-    for part in (found, *(inner for name in _WITHIN if isinstance(inner := found.get(name), dict))):
-        for name, value in part.items():
-            numbers.setdefault(_plain_name(name), value)
+    numbers = _meant(found)
+    for name in _WITHIN:
+        if isinstance(part := found.get(name), dict):
+            numbers = _meant(part) | numbers
     return _usage_of(numbers)
 
 
 def _usage_of(numbers: Mapping[str, Any]) -> Usage:
-    """Usage from plain names and their values."""
+    """Usage from numbers by their meaning."""
 
-    def first(names: Sequence[str]) -> Any:
-        return next((numbers[name] for name in names if numbers.get(name) is not None), None)
-
-    def optional(name: str) -> int:
-        value = numbers.get(name)
+    def optional(meaning: str) -> int:
+        value = numbers.get(meaning)
         return 0 if value is None else _tokens(value, missing="tokens")
 
-    google = any(numbers.get(name) is not None for name in _GOOGLE)  # leaves out what is 0
-    prompt = _tokens(first(_INPUTS), missing="input", default=0 if google else None)
-    output = _tokens(first(_OUTPUTS), missing="output", default=0 if google else None)
-    if google:
-        prompt += optional("tooluseprompttokencount")
-        output += optional("thoughtstokencount")
-    apart = any(name in numbers for name in (_READ_APART, _WRITTEN_APART, _WRITTEN_5M, _WRITTEN_1H))
-    if apart:
-        read = optional(_READ_APART)
-        hour = optional(_WRITTEN_1H)
-        parts = optional(_WRITTEN_5M) + hour
-        written = optional(_WRITTEN_APART) if numbers.get(_WRITTEN_APART) is not None else parts
-        split = Split(read_tokens=read, written_tokens=written, written_1h_tokens=min(hour, written))
-        return Usage(input_tokens=prompt + read + written, output_tokens=output, recorded=split)
-    if not google and not any(name in numbers for name in (*_READS, *_WRITES)):
-        return Usage(input_tokens=prompt, output_tokens=output, recorded=None)
-    read = _tokens(first(_READS), missing="tokens", default=0)
-    written = _tokens(first(_WRITES), missing="tokens", default=0)
+    def one_of(meaning: str) -> int:
+        value = numbers.get(meaning)
+        return _tokens(numbers.get(f"{meaning}_or_text") if value is None else value, missing=meaning)
+
+    if any(numbers.get(meaning) is not None for meaning in ("google_input", "google_output", "google_thoughts")):
+        prompt = optional("google_input") + optional("google_tools")  # Google leaves out what is 0
+        output = optional("google_output") + optional("google_thoughts")
+        read, written = optional("google_read"), 0
+    else:
+        prompt, output = one_of("input"), one_of("output")
+        if not numbers.keys().isdisjoint(_APART):
+            read, hour = optional("read_apart"), optional("written_1h")
+            whole = numbers.get("written_apart")
+            written = optional("written_5m") + hour if whole is None else _tokens(whole, missing="tokens")
+            split = Split(read_tokens=read, written_tokens=written, written_1h_tokens=min(hour, written))
+            return Usage(input_tokens=prompt + read + written, output_tokens=output, recorded=split)
+        if "read" not in numbers and "written" not in numbers:
+            return Usage(input_tokens=prompt, output_tokens=output, recorded=None)
+        read, written = optional("read"), optional("written")
     if read + written > prompt:
         raise UnreadLineError("sum")
     return Usage(input_tokens=prompt, output_tokens=output, recorded=Split(read_tokens=read, written_tokens=written))
+
+
+def _meant(record: Mapping[str, Any]) -> _Record:
+    """The values of a record whose names mean something, by that meaning."""
+    numbers: _Record = {}
+    for name, value in record.items():
+        if meaning := _meaning(name):
+            _put(numbers, meaning, value)
+    return numbers
+
+
+def _put(numbers: _Record, meaning: str, value: Any) -> None:
+    """Keeps the first value of a meaning; one that is nothing gives way."""
+    if numbers.get(meaning) is None:
+        numbers[meaning] = value
 
 
 def _of_usage(time_s: float, counted: Usage) -> Request:
@@ -564,47 +583,41 @@ def _number_time(value: Any) -> float:
     return float(value)
 
 
-def _named_time(items: Iterable[tuple[str, Any]]) -> tuple[str, Any] | None:
-    """The first field that is a time, by its plain name."""
-    return next(
-        (
-            (plain, value)
-            for name, value in items
-            if (plain := _plain_name(name)) in _TIMES and value is not None and value != ""
-        ),
-        None,
-    )
-
-
-def _time_s(name: str, value: Any) -> float:
+def _time_s(numbers: Mapping[str, Any]) -> float | None:
     """Seconds of a time: a number since any moment (s, or ms, µs, ns since 1970), or ISO 8601, UTC if it has no zone.
 
     Raises:
-        UnreadLineError: where it is neither.
+        UnreadLineError: where there is one, and it is neither.
     """
+    value, per_s = numbers.get("time"), 1.0
+    if value is None or value == "":
+        value, per_s = numbers.get("time_ms"), 1000.0
+    if value is None or value == "":
+        return None
     if isinstance(value, str):
-        text = value.strip()
         try:
-            value = float(text)
-        except ValueError:
-            try:
-                moment = datetime.fromisoformat(text)
-                zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-                return (zoned - _EPOCH).total_seconds()
-            except (ValueError, OverflowError):
-                raise UnreadLineError("bad time") from None
-    seconds = _number_time(value)
-    if name.endswith("ms"):
-        return seconds / 1000
-    return next((seconds / units for above, units in _UNITS_PER_S if abs(seconds) > above), seconds)
+            value = _moment_s(value.strip())
+        except (ValueError, OverflowError):
+            raise UnreadLineError("bad time") from None
+    seconds = _number_time(value) / per_s
+    if abs(seconds) <= _UNITS_PER_S[-1][0]:
+        return seconds
+    return next(seconds / units for above, units in _UNITS_PER_S if abs(seconds) > above)
+
+
+def _moment_s(text: str) -> float:
+    if text[4:5] != "-":
+        return float(text)
+    moment = datetime.fromisoformat(text)
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
 
 
 @lru_cache(maxsize=4096)
-def _plain_name(name: str) -> str:
-    """`Input Tokens`, `inputTokens` and `usage.input_tokens` are one name."""
+def _meaning(name: str) -> str:
+    """What a name means, or nothing: `Input Tokens`, `inputTokens` and `usage.input_tokens` are one."""
     # In OpenTelemetry's names the input tokens include those of the cache.
     last = re.sub(r"\b(cache_(read|creation))\.input_tokens$", r"\1_tokens", name).rpartition(".")[2]
-    return re.sub(r"[^a-z0-9]", "", last.lower())
+    return _MEANINGS.get(re.sub(r"[^a-z0-9]", "", last.lower()), "")
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes | None]:
