@@ -267,7 +267,7 @@ class Trace:
             if request.time_s < self._now_s - _CLOCK_TICK_S:
                 self._earlier += 1
             self._now_s = request.time_s
-            if not request.blocks and request.recorded is None:
+            if request.input_tokens and not request.blocks and request.recorded is None:
                 self._untold += 1
             yield request
 
