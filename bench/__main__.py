@@ -25,10 +25,11 @@ from typing import Final
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from inferdash.facts.prices import Rates
 from inferdash.formula import recording
 from inferdash.physics import roofline
 from inferdash.physics.passes import decode
-from inferdash.pricing.replay import Rates, Rules, replay
+from inferdash.pricing.replay import Rules, replay
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import BASE
 from inferdash.studies.report import STUDIES

@@ -13,7 +13,8 @@ from typing import Any
 from inferdash import links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
-from inferdash.pricing.replay import Rates, Replay, Rules, replay
+from inferdash.facts.prices import Rates
+from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
 from inferdash.studies import model, report
 
@@ -21,6 +22,7 @@ _NOT_READ_IN_FULL = 2
 _PRICES = "in=2,out=10,read=0.1,write=2.5"
 _RULES = "minimum=512,increment=512,lifetime=300,renewed=yes"
 _DIGITS = 12
+_MOST_USD_PER_MTOK = 1_000_000
 _YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument(
         "--prices",
         default=_PRICES,
-        help=f"dollars per million tokens ({_PRICES}; also write_1h); without read or write, that of the input",
+        help=f"dollars per million tokens ({_PRICES}; also write_long); without read or write, that of the input",
     )
     run.add_argument("--rules", default=_RULES, help=f"of the cache, in tokens and seconds ({_RULES})")
     run.add_argument("--json", action="store_true", help="as JSON")
@@ -127,10 +129,10 @@ def _replay(source: str, *, prices: str, rules: str, as_json: bool) -> int:
     problems = [*trace.problems]
     if result.forgotten_blocks:
         problems.append(f"{result.forgotten_blocks:,} blocks were forgotten early, as there were too many to keep.")
-    if result.written_1h_tokens and rates.write_1h is None:
+    if result.written_long_tokens and rates.write_long is None:
         problems.append(
-            f"{result.written_1h_tokens:,} tokens were stored for an hour and are counted at the price of write;"
-            " write_1h gives them their own."
+            f"{result.written_long_tokens:,} tokens were stored for the longer lifetime and are counted"
+            " at the price of write; write_long gives them their own."
         )
     if as_json:
         _print_json(_replay_numbers(result) | {"problems": problems})
@@ -181,26 +183,19 @@ def _rates(text: str) -> Rates:
         ValueError: with a sentence, where one is unknown, missing or no price.
     """
     given: dict[str, Decimal] = {}
-    for name, value in _pairs(text, option="--prices", names=("in", "out", "read", "write", "write_1h")).items():
+    for name, value in _pairs(text, option="--prices", names=("in", "out", "read", "write", "write_long")).items():
         try:
             given[name] = Decimal(value)
         except InvalidOperation:
             raise ValueError(f"--prices: {name}={value} is no number of dollars per million tokens.") from None
+        if not (given[name].is_finite() and 0 <= given[name] <= _MOST_USD_PER_MTOK):
+            raise ValueError(f"--prices: {name}={value} is not from 0 to {_MOST_USD_PER_MTOK:,} dollars.")
     missing = [name for name in ("in", "out") if name not in given]
     if missing:
         raise ValueError(
             f"--prices: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing, as in {_PRICES}."
         )
-    try:
-        return Rates(
-            input=given["in"],
-            output=given["out"],
-            read=given.get("read"),
-            write=given.get("write"),
-            write_1h=given.get("write_1h"),
-        )
-    except ValueError as error:
-        raise ValueError(f"--prices: {error}") from None
+    return Rates(given["in"], given["out"], given.get("read"), given.get("write"), given.get("write_long"))
 
 
 def _rules(text: str) -> Rules:

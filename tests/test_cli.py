@@ -87,7 +87,8 @@ def test_replay_with_other_prices_and_rules(mooncake: str, capsys: pytest.Captur
     [
         ("--prices", "in=2", "--prices: out is missing"),
         ("--prices", "in=2,out=ten", "--prices: out=ten is no number of dollars per million tokens."),
-        ("--prices", "in=2,out=-1", "--prices: A price is 0 to 1,000,000 dollars per million tokens, not -1."),
+        ("--prices", "in=2,out=-1", "--prices: out=-1 is not from 0 to 1,000,000 dollars."),
+        ("--prices", "in=NaN,out=1", "--prices: in=NaN is not from 0 to 1,000,000 dollars."),
         ("--prices", "in=2,out=1,cached=1", "--prices: cached=1 is not known; it takes in=, out=, read=, write="),
         ("--prices", "in=2,in=3,out=1", "--prices: in is given twice."),
         ("--rules", "renewed=perhaps", "--rules: renewed=perhaps is neither yes nor no."),
@@ -123,7 +124,7 @@ def test_replay_of_a_pipe_that_is_not_read_in_full(
     assert "- 1 line has no time." in printed
 
 
-def test_replay_names_what_was_stored_for_an_hour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_names_what_was_stored_for_longer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     created = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 1_000_000}
     usage = {"input_tokens": 0, "cache_creation": created, "output_tokens": 0}
     path = tmp_path / "log.jsonl"
@@ -131,6 +132,6 @@ def test_replay_names_what_was_stored_for_an_hour(tmp_path: Path, capsys: pytest
     assert main(["replay", str(path), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["cost_usd"] == 2.5
-    assert printed["problems"][0].startswith("1,000,000 tokens were stored for an hour")
-    assert main(["replay", str(path), "--json", "--prices", "in=2,out=10,write=2.5,write_1h=4"]) == 0
+    assert printed["problems"][0].startswith("1,000,000 tokens were stored for the longer lifetime")
+    assert main(["replay", str(path), "--json", "--prices", "in=2,out=10,write=2.5,write_long=4"]) == 0
     assert json.loads(capsys.readouterr().out)["cost_usd"] == 4

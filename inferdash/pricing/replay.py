@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
+from inferdash.facts.prices import KINDS, Rates
+from inferdash.pricing.tokens import Tokens, without_cache
+
 MOST_BLOCKS: Final = 3_000_000
 """Blocks that a replay keeps the clocks of, some 500 MB; before there are more, those used longest ago go."""
-MOST_USD_PER_MTOK: Final = 1_000_000
-"""Above this a price is taken for a mistake, in dollars per million tokens."""
 _MOST_EXPIRED: Final = 500_000
 """Expired blocks after which the expired ones before them are forgotten."""
 _SWEEP_AT_LEAST: Final = 65_536
 _CLOCK_TICK_S: Final = 1e-6
 """Times that differ by less are equal; a difference of two times in floating point is not exact."""
-_PER_MTOK: Final = Decimal(1_000_000)
+_MILLION: Final = Decimal(1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +29,9 @@ class Split:
     read_tokens: int
     """Tokens that the cache gave back."""
     written_tokens: int
-    """Tokens that were stored in the cache, those for an hour included."""
-    written_1h_tokens: int = 0
-    """Tokens that were stored for an hour, at a price of their own."""
+    """Tokens that were stored in the cache, those for the longer lifetime included."""
+    written_long_tokens: int = 0
+    """Tokens that were stored for the longer lifetime, at a price of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,44 +80,6 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
-    """Prices in dollars per million tokens. One that is not given is never 0."""
-
-    input: Decimal
-    """Of a token of the prompt that is neither read from the cache nor stored in it."""
-    output: Decimal
-    """Of an output token."""
-    read: Decimal | None = None
-    """Of a token read from the cache; not given: that of an input token."""
-    write: Decimal | None = None
-    """Of a token stored in the cache; not given: that of an input token."""
-    write_1h: Decimal | None = None
-    """Of a token that a log records as stored for an hour; not given: that of a token stored."""
-
-    def __post_init__(self) -> None:
-        """Refuses what is no price.
-
-        Raises:
-            ValueError: where a price is below 0, above `MOST_USD_PER_MTOK`, or no number.
-        """
-        for name in ("input", "output", "read", "write", "write_1h"):
-            price = getattr(self, name)
-            if price is not None and not (price.is_finite() and 0 <= price <= MOST_USD_PER_MTOK):
-                raise ValueError(f"A price is 0 to {MOST_USD_PER_MTOK:,} dollars per million tokens, not {price}.")
-
-    def usd(self, *, fresh: int, written: int, written_1h: int, read: int, output: int) -> Decimal:
-        """Dollars of these tokens, exact. `written` includes `written_1h`."""
-        write = self.input if self.write is None else self.write
-        return (
-            fresh * self.input
-            + (written - written_1h) * write
-            + written_1h * (write if self.write_1h is None else self.write_1h)
-            + read * (self.input if self.read is None else self.read)
-            + output * self.output
-        ) / _PER_MTOK
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NotRead:
     """Why tokens of prompts were not read from the cache: each such token has one reason."""
 
@@ -142,8 +105,8 @@ class Replay:
     """Tokens of prompts that were neither read from the cache nor stored in it."""
     written_tokens: int
     """Tokens of prompts that were stored in the cache."""
-    written_1h_tokens: int
-    """Those of them that the log records as stored for an hour."""
+    written_long_tokens: int
+    """Those of them that the log records as stored for the longer lifetime."""
     read_tokens: int
     """Tokens of prompts that were read from the cache."""
     output_tokens: int
@@ -186,9 +149,12 @@ def replay(requests: Iterable[Request], rules: Rules, rates: Rates) -> Replay:
     With use renewing, a longer lifetime never reads less. Without, it may: it also moves the moment of storing anew.
 
     Only the clocks of live blocks are kept, at most `MOST_BLOCKS`, and the ids of those that expired last.
+
+    Raises:
+        InconsistentUsageError: where a log records more tokens as read and stored than its prompts have.
     """
     cache = _Cache(rules)
-    count = prompts = written = written_1h = read = output = gap = short = never = rest = untold = 0
+    count = prompts = written = written_long = read = output = gap = short = never = rest = untold = 0
     for request in requests:
         count += 1
         prompts += request.input_tokens
@@ -197,7 +163,7 @@ def replay(requests: Iterable[Request], rules: Rules, rates: Rates) -> Replay:
         if recorded is not None:
             read += recorded.read_tokens
             written += recorded.written_tokens
-            written_1h += recorded.written_1h_tokens
+            written_long += recorded.written_long_tokens
             untold += request.input_tokens - recorded.read_tokens
         elif request.blocks:
             from_cache, stored, why = cache.ask(request)
@@ -209,19 +175,24 @@ def replay(requests: Iterable[Request], rules: Rules, rates: Rates) -> Replay:
             rest += why[3]
         else:
             untold += request.input_tokens
-    fresh = prompts - written - read
+    short_lived = written - written_long
+    tokens = Tokens(prompts - written - read, read, short_lived, written_long, output)
     return Replay(
         requests=count,
-        fresh_tokens=fresh,
+        fresh_tokens=tokens.fresh,
         written_tokens=written,
-        written_1h_tokens=written_1h,
+        written_long_tokens=written_long,
         read_tokens=read,
         output_tokens=output,
-        cost_usd=rates.usd(fresh=fresh, written=written, written_1h=written_1h, read=read, output=output),
-        cost_without_cache_usd=rates.usd(fresh=prompts, written=0, written_1h=0, read=0, output=output),
+        cost_usd=_usd(tokens, rates),
+        cost_without_cache_usd=_usd(without_cache(tokens), rates),
         why=NotRead(gap_over_lifetime=gap, below_minimum=short, never_seen=never, rest_of_block=rest, not_told=untold),
         forgotten_blocks=cache.forgotten,
     )
+
+
+def _usd(tokens: Tokens, rates: Rates) -> Decimal:
+    return sum((tokens.of(kind) * rates.of(kind) for kind in KINDS), Decimal(0)) / _MILLION
 
 
 class _Cache:

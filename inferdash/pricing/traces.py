@@ -498,7 +498,7 @@ def _usage_of(numbers: Mapping[str, Any]) -> Usage:
             read, hour = optional("read_apart"), optional("written_1h")
             whole = numbers.get("written_apart")
             written = optional("written_5m") + hour if whole is None else _tokens(whole, missing="tokens")
-            split = Split(read_tokens=read, written_tokens=written, written_1h_tokens=min(hour, written))
+            split = Split(read_tokens=read, written_tokens=written, written_long_tokens=min(hour, written))
             return Usage(input_tokens=prompt + read + written, output_tokens=output, recorded=split)
         if "read" not in numbers and "written" not in numbers:
             return Usage(input_tokens=prompt, output_tokens=output, recorded=None)

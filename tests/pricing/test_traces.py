@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inferdash.facts.prices import Rates
 from inferdash.pricing import traces
-from inferdash.pricing.replay import Rates, Replay, Request, Rules, replay
+from inferdash.pricing.replay import Replay, Request, Rules, replay
 from inferdash.pricing.traces import Trace, UnreadLineError, usage
 
 RULES = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=300, renewed=True)
@@ -65,7 +66,7 @@ def test_c4_anthropic_counts_cached_tokens_apart() -> None:
     assert (result.input_tokens, result.fresh_tokens) == (98_805, 10)
     assert result.cost_usd == Decimal(".36394875")
     hour = {"cache_creation": {"ephemeral_5m_input_tokens": 2435, "ephemeral_1h_input_tokens": 30_000}}
-    assert billed({"message": {"usage": anthropic | hour}}, "5", ".5", "6.25", "25").written_1h_tokens == 30_000
+    assert billed({"message": {"usage": anthropic | hour}}, "5", ".5", "6.25", "25").written_long_tokens == 30_000
     del anthropic["cache_creation_input_tokens"]
     assert billed({"usage": anthropic | hour}, "5", ".5", "6.25", "25").written_tokens == 32_435
 
