@@ -25,7 +25,7 @@ from typing import Final
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from inferdash.facts.prices import Rates
+from inferdash.facts.prices import Rates, entered
 from inferdash.formula import recording
 from inferdash.physics import roofline
 from inferdash.physics.passes import decode
@@ -94,7 +94,7 @@ def traffic() -> Iterator[str]:
     content = lzma.decompress((ROOT / MOONCAKE).read_bytes())
     requests = content.count(b"\n")
     rules = Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=True)
-    rates = Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.1"), write=Decimal("2.5"))
+    rates = entered(Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.1"), write=Decimal("2.5")))
 
     def replayed() -> None:
         assert replay(Trace(io.BytesIO(content)), rules, rates).requests == requests

@@ -13,7 +13,7 @@ from typing import Any
 from inferdash import links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
-from inferdash.facts.prices import Rates
+from inferdash.facts.prices import Rates, entered
 from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
 from inferdash.studies import model, report
@@ -119,7 +119,7 @@ def _replay(source: str, *, prices: str, rules: str, as_json: bool) -> int:
         rates, law = _rates(prices), _rules(rules)
         with sys.stdin.buffer if source == "-" else Path(source).open("rb") as stream:
             trace = Trace(stream)
-            result = replay(trace, law, rates)
+            result = replay(trace, law, entered(rates))
     except (ValueError, OSError) as error:
         sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
         if as_json:
@@ -129,9 +129,9 @@ def _replay(source: str, *, prices: str, rules: str, as_json: bool) -> int:
     problems = [*trace.problems]
     if result.forgotten_blocks:
         problems.append(f"{result.forgotten_blocks:,} blocks were forgotten early, as there were too many to keep.")
-    if result.written_long_tokens and rates.write_long is None:
+    if result.tokens.written_long and rates.write_long is None:
         problems.append(
-            f"{result.written_long_tokens:,} tokens were stored for the longer lifetime and are counted"
+            f"{result.tokens.written_long:,} tokens were stored for the longer lifetime and are counted"
             " at the price of write; write_long gives them their own."
         )
     if as_json:

@@ -94,6 +94,11 @@ class PriceList:
         return held[-1] if held else self.rates
 
 
+def entered(rates: Rates) -> PriceList:
+    """Prices that the reader entered, of no provider."""
+    return PriceList("", "", rates, datetime.now(UTC).date(), "entered by the reader", name="Own prices")
+
+
 class UnknownModelError(ValueError):
     """A model that the list does not have; its text is one sentence."""
 

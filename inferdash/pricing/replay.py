@@ -4,13 +4,13 @@ Each prompt is split into tokens that the cache gives back, tokens that it store
 disjoint and their sum is the prompt, so each token is billed once, at its own price.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
 
-from inferdash.facts.prices import KINDS, Rates
-from inferdash.pricing.tokens import Tokens, without_cache
+from inferdash.facts.prices import KINDS, Kind, PriceList, Rates
+from inferdash.pricing.tokens import Tokens, usd, without_cache
 
 MOST_BLOCKS: Final = 3_000_000
 """Blocks that a replay keeps the clocks of, some 500 MB; before there are more, those used longest ago go."""
@@ -19,7 +19,6 @@ _MOST_EXPIRED: Final = 500_000
 _SWEEP_AT_LEAST: Final = 65_536
 _CLOCK_TICK_S: Final = 1e-6
 """Times that differ by less are equal; a difference of two times in floating point is not exact."""
-_MILLION: Final = Decimal(1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,37 +100,53 @@ class Replay:
 
     requests: int
     """Requests in all."""
-    fresh_tokens: int
-    """Tokens of prompts that were neither read from the cache nor stored in it."""
-    written_tokens: int
-    """Tokens of prompts that were stored in the cache."""
-    written_long_tokens: int
-    """Those of them that the log records as stored for the longer lifetime."""
-    read_tokens: int
-    """Tokens of prompts that were read from the cache."""
-    output_tokens: int
-    """Output tokens."""
-    cost_usd: Decimal
-    """Dollars for all of it."""
+    tokens: Tokens
+    """All their tokens, by what they are billed as."""
+    usd: dict[Kind, Decimal]
+    """Dollars by kind of token, each request at the rates of its size."""
     cost_without_cache_usd: Decimal
     """Dollars for the same tokens with every token of a prompt at the price of an input token."""
     why: NotRead = field(default_factory=NotRead)
     """Why tokens were not read: its parts add up to those stored and fresh."""
+    over_tier: int = 0
+    """Requests so long that they pay the rates of a higher tier."""
+    over_tier_usd: Decimal = Decimal(0)
+    """Dollars that these cost more than at the lowest rates."""
     forgotten_blocks: int = 0
     """Blocks that were dropped before their lifetime was over, because there were too many to keep."""
 
     @property
-    def input_tokens(self) -> int:
-        """All tokens of the prompts."""
-        return self.fresh_tokens + self.written_tokens + self.read_tokens
+    def fresh_tokens(self) -> int:
+        """Tokens of prompts that were neither read from the cache nor stored in it."""
+        return self.tokens.fresh
+
+    @property
+    def written_tokens(self) -> int:
+        """Tokens of prompts that were stored in the cache, for whatever lifetime."""
+        return self.tokens.written + self.tokens.written_long
+
+    @property
+    def read_tokens(self) -> int:
+        """Tokens of prompts that were read from the cache."""
+        return self.tokens.read
+
+    @property
+    def output_tokens(self) -> int:
+        """Output tokens."""
+        return self.tokens.output
+
+    @property
+    def cost_usd(self) -> Decimal:
+        """Dollars for all of it."""
+        return _sum(self.usd.values())
 
     @property
     def read_share(self) -> float:
         """Share of the tokens of the prompts that were read from the cache; 0 where there are none."""
-        return self.read_tokens / self.input_tokens if self.input_tokens else 0.0
+        return self.tokens.read / self.tokens.input if self.tokens.input else 0.0
 
 
-def replay(requests: Iterable[Request], rules: Rules, rates: Rates) -> Replay:
+def replay(requests: Iterable[Request], rules: Rules, prices: PriceList) -> Replay:
     """Goes through requests in the order given and splits each prompt into read, stored and fresh tokens.
 
     - A block can be cached where the prompt fills it. Of these whole blocks, the prompt's start up to the last
@@ -145,6 +160,7 @@ def replay(requests: Iterable[Request], rules: Rules, rates: Rates) -> Replay:
     - A request sees all that stand before it, also those of the same moment, and it is done at once: nothing is
       known of when its answer ended.
     - Where a log records by itself what was read and stored, that is taken as it is.
+    - Each request pays the rates of the tier of its whole prompt.
 
     With use renewing, a longer lifetime never reads less. Without, it may: it also moves the moment of storing anew.
 
@@ -153,46 +169,95 @@ def replay(requests: Iterable[Request], rules: Rules, rates: Rates) -> Replay:
     Raises:
         InconsistentUsageError: where a log records more tokens as read and stored than its prompts have.
     """
-    cache = _Cache(rules)
-    count = prompts = written = written_long = read = output = gap = short = never = rest = untold = 0
+    return replays(requests, [(rules, prices)])[0]
+
+
+def replays(requests: Iterable[Request], ways: Sequence[tuple[Rules, PriceList]]) -> tuple[Replay, ...]:
+    """The same under several rules and prices, in one pass over the requests, in the order of `ways`.
+
+    Raises:
+        InconsistentUsageError: where a log records more tokens as read and stored than its prompts have.
+    """
+    runs = [_Run(rules, prices) for rules, prices in ways]
     for request in requests:
-        count += 1
-        prompts += request.input_tokens
-        output += request.output_tokens
+        for run in runs:
+            run.take(request)
+    return tuple(run.result() for run in runs)
+
+
+class _Sums:
+    """Tokens of the requests that pay the same rates."""
+
+    __slots__ = ("output", "prompts", "read", "requests", "written", "written_long")
+
+    def __init__(self) -> None:
+        self.requests = self.prompts = self.read = self.written = self.written_long = self.output = 0
+
+    def tokens(self) -> Tokens:
+        fresh = self.prompts - self.written - self.read
+        return Tokens(fresh, self.read, self.written - self.written_long, self.written_long, self.output)
+
+
+class _Run:
+    """A replay under way."""
+
+    def __init__(self, rules: Rules, prices: PriceList) -> None:
+        self.prices = prices
+        self.cache = _Cache(rules)
+        self.sums = {rates: _Sums() for rates in (prices.rates, *(tier.rates for tier in prices.tiers))}
+        self.lowest = self.sums[prices.rates]
+        self.gap = self.short = self.never = self.rest = self.untold = 0
+
+    def take(self, request: Request) -> None:
+        sums = self.sums[self.prices.for_input(request.input_tokens)] if self.prices.tiers else self.lowest
+        sums.requests += 1
+        sums.prompts += request.input_tokens
+        sums.output += request.output_tokens
         recorded = request.recorded
         if recorded is not None:
-            read += recorded.read_tokens
-            written += recorded.written_tokens
-            written_long += recorded.written_long_tokens
-            untold += request.input_tokens - recorded.read_tokens
+            sums.read += recorded.read_tokens
+            sums.written += recorded.written_tokens
+            sums.written_long += recorded.written_long_tokens
+            self.untold += request.input_tokens - recorded.read_tokens
         elif request.blocks:
-            from_cache, stored, why = cache.ask(request)
-            read += from_cache
-            written += stored
-            gap += why[0]
-            short += why[1]
-            never += why[2]
-            rest += why[3]
+            from_cache, stored, why = self.cache.ask(request)
+            sums.read += from_cache
+            sums.written += stored
+            self.gap += why[0]
+            self.short += why[1]
+            self.never += why[2]
+            self.rest += why[3]
         else:
-            untold += request.input_tokens
-    short_lived = written - written_long
-    tokens = Tokens(prompts - written - read, read, short_lived, written_long, output)
-    return Replay(
-        requests=count,
-        fresh_tokens=tokens.fresh,
-        written_tokens=written,
-        written_long_tokens=written_long,
-        read_tokens=read,
-        output_tokens=output,
-        cost_usd=_usd(tokens, rates),
-        cost_without_cache_usd=_usd(without_cache(tokens), rates),
-        why=NotRead(gap_over_lifetime=gap, below_minimum=short, never_seen=never, rest_of_block=rest, not_told=untold),
-        forgotten_blocks=cache.forgotten,
-    )
+            self.untold += request.input_tokens
+
+    def result(self) -> Replay:
+        found = {rates: sums.tokens() for rates, sums in self.sums.items()}
+        dollars = {rates: usd(tokens, rates) for rates, tokens in found.items()}
+        over = [rates for rates in found if rates != self.prices.rates]
+        return Replay(
+            requests=sum(sums.requests for sums in self.sums.values()),
+            tokens=sum(found.values(), Tokens()),
+            usd={kind: _sum(part[kind] for part in dollars.values()) for kind in KINDS},
+            cost_without_cache_usd=_sum(_cost(without_cache(tokens), rates) for rates, tokens in found.items()),
+            why=NotRead(
+                gap_over_lifetime=self.gap,
+                below_minimum=self.short,
+                never_seen=self.never,
+                rest_of_block=self.rest,
+                not_told=self.untold,
+            ),
+            over_tier=sum(self.sums[rates].requests for rates in over),
+            over_tier_usd=_sum(_cost(found[rates], rates) - _cost(found[rates], self.prices.rates) for rates in over),
+            forgotten_blocks=self.cache.forgotten,
+        )
 
 
-def _usd(tokens: Tokens, rates: Rates) -> Decimal:
-    return sum((tokens.of(kind) * rates.of(kind) for kind in KINDS), Decimal(0)) / _MILLION
+def _cost(tokens: Tokens, rates: Rates) -> Decimal:
+    return _sum(usd(tokens, rates).values())
+
+
+def _sum(dollars: Iterable[Decimal]) -> Decimal:
+    return sum(dollars, Decimal(0))
 
 
 class _Cache:

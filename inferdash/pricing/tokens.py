@@ -60,6 +60,11 @@ def of_total(total: int, *, read: int = 0, written: int = 0, written_long: int =
     return Tokens(total - apart, read, written, written_long, output)
 
 
+def usd(tokens: Tokens, rates: Rates) -> dict[Kind, Decimal]:
+    """Dollars by kind of token."""
+    return {kind: tokens.of(kind) * rates.of(kind) / _MILLION for kind in KINDS}
+
+
 @dataclass(frozen=True)
 class Bill:
     """Dollars of a request."""
@@ -78,7 +83,7 @@ class Bill:
 def bill(tokens: Tokens, prices: PriceList) -> Bill:
     """What one request costs. The tier is that of its whole input, and holds for every token of it."""
     rates = prices.for_input(tokens.input)
-    return Bill(rates, {kind: tokens.of(kind) * rates.of(kind) / _MILLION for kind in KINDS})
+    return Bill(rates, usd(tokens, rates))
 
 
 def without_cache(tokens: Tokens) -> Tokens:

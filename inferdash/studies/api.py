@@ -22,10 +22,9 @@ def price_of(scenario: Scenario) -> PriceList:
     Raises:
         UnknownModelError: where the model had no price that day.
     """
-    day = date.fromisoformat(scenario.prices)
     if scenario.api != OWN:
         provider, _, model = scenario.api.partition("/")
-        return prices.price_list(provider, model, day=day)
+        return prices.price_list(provider, model, day=date.fromisoformat(scenario.prices))
     input_usd = Decimal(str(scenario.input_usd))
     rates = Rates(
         input=input_usd,
@@ -33,7 +32,7 @@ def price_of(scenario: Scenario) -> PriceList:
         read=input_usd * Decimal(str(scenario.read)),
         write=input_usd * Decimal(str(scenario.write)),
     )
-    return PriceList("", "", rates, day, "entered by the reader", name="Own prices")
+    return prices.entered(rates)
 
 
 def problem(scenario: Scenario) -> str:

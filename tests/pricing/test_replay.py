@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import lzma
 from collections.abc import Iterable
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,20 +12,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferdash.facts.prices import Rates
+from inferdash.facts.prices import KINDS, PriceList, Rates, Tier, entered
 from inferdash.pricing import replay as module
-from inferdash.pricing.replay import NotRead, Replay, Request, Rules, Split, replay
+from inferdash.pricing.replay import NotRead, Replay, Request, Rules, Split, replay, replays
+from inferdash.pricing.tokens import Tokens, bill
 from inferdash.pricing.traces import Trace
 
 MOONCAKE = Path(__file__).parent / "mooncake_conversation_first1200s.jsonl.xz"
-RATES = Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.10"), write=Decimal("2.50"))
+LISTED = Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.10"), write=Decimal("2.50"))
+RATES = entered(LISTED)
+TIERED = PriceList(
+    "", "", LISTED, date(2026, 11, 29), "", (Tier(1000, Rates(Decimal(4), Decimal(15), Decimal("0.2"), Decimal(5))),)
+)
 RULES = Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=True)
 
 
 def mooncake(rules: Rules, *, write: str = "2.50") -> Replay:
     with lzma.open(MOONCAKE) as stream:
         trace = Trace(stream)
-        result = replay(trace, rules, dataclasses.replace(RATES, write=Decimal(write)))
+        result = replay(trace, rules, entered(dataclasses.replace(LISTED, write=Decimal(write))))
     assert (trace.problems, trace.left_out, trace.kind) == ((), 0, "mooncake")
     return result
 
@@ -149,8 +155,8 @@ def test_a_price_that_is_not_given_is_that_of_the_input() -> None:
     rates = Rates(input=Decimal("2.5"), output=Decimal(10), read=Decimal("1.25"))
     recorded = Split(read_tokens=2000, written_tokens=50_000)
     turn = Request(time_s=0, input_tokens=53_000, output_tokens=500, recorded=recorded)
-    assert replay([turn], RULES, rates).cost_usd == Decimal(".135")
-    bare = replay([turn], RULES, Rates(input=Decimal(3), output=Decimal(15)))
+    assert replay([turn], RULES, entered(rates)).cost_usd == Decimal(".135")
+    bare = replay([turn], RULES, entered(Rates(input=Decimal(3), output=Decimal(15))))
     assert bare.cost_usd == bare.cost_without_cache_usd == Decimal(".1665")
 
 
@@ -159,7 +165,7 @@ def test_what_is_stored_for_an_hour_has_its_price() -> None:
     rates = Rates(input=Decimal(5), output=Decimal(25), write=Decimal("6.25"), write_long=Decimal(10))
     recorded = Split(read_tokens=0, written_tokens=344_139, written_long_tokens=344_139)
     request = Request(time_s=0, input_tokens=344_139, output_tokens=0, recorded=recorded)
-    assert replay([request], RULES, rates).cost_usd == Decimal("3.44139")
+    assert replay([request], RULES, entered(rates)).cost_usd == Decimal("3.44139")
 
 
 def test_a_log_that_says_what_was_read_is_not_guessed() -> None:
@@ -212,28 +218,21 @@ RULES_OF_ANY_KIND = st.builds(
 def test_each_token_is_counted_once(requests: list[Request], rules: Rules) -> None:
     result = replay(requests, rules, RATES)
     assert min(result.read_tokens, result.written_tokens, result.fresh_tokens, *dataclasses.astuple(result.why)) >= 0
-    assert result.input_tokens == sum(request.input_tokens for request in requests)
-    assert sum(dataclasses.astuple(result.why)) == result.input_tokens - result.read_tokens
+    assert result.tokens.input == sum(request.input_tokens for request in requests)
+    assert sum(dataclasses.astuple(result.why)) == result.tokens.input - result.read_tokens
     assert result.requests == len(requests)
     assert result.output_tokens == sum(request.output_tokens for request in requests)
     assert result.cost_usd >= 0
 
 
 @given(traffic(), RULES_OF_ANY_KIND)
-def test_the_total_is_the_sum_over_requests(requests: list[Request], rules: Rules) -> None:
-    """What a request adds is what a replay through it has more than one up to it."""
-    runs = [replay(requests[:end], rules, RATES) for end in range(len(requests) + 1)]
-    added = [after.cost_usd - before.cost_usd for before, after in itertools.pairwise(runs)]
-    assert sum(added, Decimal(0)) == runs[-1].cost_usd
-    assert all(cost >= 0 for cost in added)
+def test_the_total_is_the_sum_of_the_bills_of_the_requests(requests: list[Request], rules: Rules) -> None:
+    """What a request adds is what a replay through it has more than one up to it, and that is its bill."""
+    runs = [replay(requests[:end], rules, TIERED) for end in range(len(requests) + 1)]
     for (before, after), request in zip(itertools.pairwise(runs), requests, strict=True):
-        parts = (
-            after.read_tokens - before.read_tokens,
-            after.written_tokens - before.written_tokens,
-            after.fresh_tokens - before.fresh_tokens,
-        )
-        assert min(parts) >= 0
-        assert sum(parts) == request.input_tokens
+        one = Tokens(*(after.tokens.of(kind) - before.tokens.of(kind) for kind in KINDS))
+        assert one.input == request.input_tokens
+        assert bill(one, TIERED).total_usd == after.cost_usd - before.cost_usd >= 0
 
 
 @given(traffic(), RULES_OF_ANY_KIND, st.sampled_from([1.0, 3.0, 10.0]))
@@ -251,7 +250,7 @@ def test_renewal_never_reads_less(requests: list[Request], rules: Rules) -> None
 
 @given(traffic(), RULES_OF_ANY_KIND)
 def test_at_one_price_a_cache_changes_nothing(requests: list[Request], rules: Rules) -> None:
-    result = replay(requests, rules, Rates(input=Decimal(2), output=Decimal(10)))
+    result = replay(requests, rules, entered(Rates(input=Decimal(2), output=Decimal(10))))
     assert result.cost_usd == result.cost_without_cache_usd
 
 
@@ -270,3 +269,18 @@ def test_blocks_beyond_the_most_are_forgotten(monkeypatch: pytest.MonkeyPatch) -
     result = replay([*requests, ask(20, 512, 19), ask(21, 512, 0)], RULES, RATES)
     assert result.read_tokens == 512  # the newest is still there
     assert result.forgotten_blocks > 0
+
+
+def test_a_tier_holds_for_the_whole_of_each_request() -> None:
+    """1,000 x 2 + 10 x 10 below the tier, 1,001 x 4 + 10 x 15 above it: the sum of both would be above it too."""
+    both = [Request(time_s=0, input_tokens=tokens, output_tokens=10) for tokens in (1000, 1001)]
+    result = replay(both, RULES, TIERED)
+    assert result.cost_usd == Decimal("0.006254")
+    assert (result.over_tier, result.over_tier_usd) == (1, Decimal("0.002052"))
+    assert result.usd["output"] == Decimal("0.00025")
+
+
+@given(traffic(), RULES_OF_ANY_KIND)
+def test_several_ways_are_the_ways_one_by_one(requests: list[Request], rules: Rules) -> None:
+    ways = [(rules, RATES), (RULES, TIERED)]
+    assert replays(requests, ways) == tuple(replay(requests, *way) for way in ways)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferdash.facts.prices import Rates
+from inferdash.facts.prices import Rates, entered
 from inferdash.pricing import traces
 from inferdash.pricing.replay import Replay, Request, Rules, replay
 from inferdash.pricing.traces import Trace, UnreadLineError, usage
 
 RULES = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=300, renewed=True)
-DOLLAR = Rates(input=Decimal(1), output=Decimal(1))
+DOLLAR = entered(Rates(input=Decimal(1), output=Decimal(1)))
 
 
 def read(content: str | bytes) -> tuple[list[Request], tuple[str, ...], Trace]:
@@ -34,7 +34,7 @@ def billed(counted: dict[str, Any], *prices: str) -> Replay:
     rates = Rates(**dict(zip(("input", "read", "write", "output"), map(Decimal, prices), strict=True)))
     requests, problems, _ = read(lines({"time": 0, "model": "one"} | counted))
     assert problems == ()
-    return replay(requests, RULES, rates)
+    return replay(requests, RULES, entered(rates))
 
 
 def test_c1_cached_tokens_are_inside_the_input() -> None:
@@ -63,10 +63,10 @@ def test_c4_anthropic_counts_cached_tokens_apart() -> None:
         "output_tokens": 5120,
     }
     result = billed({"usage": anthropic}, "5", ".5", "6.25", "25")
-    assert (result.input_tokens, result.fresh_tokens) == (98_805, 10)
+    assert (result.tokens.input, result.fresh_tokens) == (98_805, 10)
     assert result.cost_usd == Decimal(".36394875")
     hour = {"cache_creation": {"ephemeral_5m_input_tokens": 2435, "ephemeral_1h_input_tokens": 30_000}}
-    assert billed({"message": {"usage": anthropic | hour}}, "5", ".5", "6.25", "25").written_long_tokens == 30_000
+    assert billed({"message": {"usage": anthropic | hour}}, "5", ".5", "6.25", "25").tokens.written_long == 30_000
     del anthropic["cache_creation_input_tokens"]
     assert billed({"usage": anthropic | hour}, "5", ".5", "6.25", "25").written_tokens == 32_435
 
