@@ -34,7 +34,7 @@ from inferdash.pricing.traces import Trace
 from inferdash.scenario import BASE
 from inferdash.studies.report import STUDIES
 
-MOONCAKE: Final = "tests/pricing/mooncake_conversation_first1200s.jsonl.xz"
+MOONCAKE: Final = "presets/traces/mooncake_conversation_first1200s.jsonl.xz"
 ROOT: Final = Path(__file__).parent.parent
 PRESSES: Final = 80
 PAGES: Final = tuple(name.replace("_", "-") for name in STUDIES)

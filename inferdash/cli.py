@@ -16,7 +16,7 @@ from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.prices import Rates, entered
 from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
-from inferdash.studies import model, report
+from inferdash.studies import model, report, traffic
 
 _NOT_READ_IN_FULL = 2
 _PRICES = "in=2,out=10,read=0.1,write=2.5"
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         case "model":
             return _model(given.source, contexts=given.context, as_json=given.json)
         case "replay":
-            return _replay(given.file, prices=given.prices, rules=given.rules, as_json=given.json)
+            return _replay(given.file, priced=given.prices, rules=given.rules, as_json=given.json)
     return _dashboard(given.address, given.port)
 
 
@@ -114,26 +114,19 @@ def _found(source: str) -> Found:
     raise UnreadConfigError("There is no such file or preset.")
 
 
-def _replay(source: str, *, prices: str, rules: str, as_json: bool) -> int:
+def _replay(source: str, *, priced: str, rules: str, as_json: bool) -> int:
     try:
-        rates, law = _rates(prices), _rules(rules)
+        prices, law = entered(_rates(priced)), _rules(rules)
         with sys.stdin.buffer if source == "-" else Path(source).open("rb") as stream:
             trace = Trace(stream)
-            result = replay(trace, law, entered(rates))
+            result = replay(trace, law, prices)
     except (ValueError, OSError) as error:
         sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
         if as_json:
             _print_json({"problems": [sentence]})
         print(f"inferdash: {sentence}", file=sys.stderr)
         return _NOT_READ_IN_FULL
-    problems = [*trace.problems]
-    if result.forgotten_blocks:
-        problems.append(f"{result.forgotten_blocks:,} blocks were forgotten early, as there were too many to keep.")
-    if result.tokens.written_long and rates.write_long is None:
-        problems.append(
-            f"{result.tokens.written_long:,} tokens were stored for the longer lifetime and are counted"
-            " at the price of write; write_long gives them their own."
-        )
+    problems = [*trace.problems, *traffic.problems(result, prices)]
     if as_json:
         _print_json(_replay_numbers(result) | {"problems": problems})
     else:

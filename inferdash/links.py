@@ -57,7 +57,7 @@ class Decoded:
 
 def encode(scenario: Scenario) -> str:
     """The query of a scenario, without "?"."""
-    return urlencode(parameters(scenario), quote_via=quote, safe="/")
+    return urlencode(parameters(scenario), quote_via=quote, safe="/,")
 
 
 def parameters(scenario: Scenario) -> dict[str, str]:
@@ -79,6 +79,8 @@ def written(name: str, value: Any) -> str:
             return ""
         case bool():
             return str(value).lower()
+        case tuple():
+            return ",".join(value)
         case int() | float() if unit:
             return quantities.written(value, unit.unit)
     return str(value)

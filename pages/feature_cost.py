@@ -38,6 +38,7 @@ st.markdown("What the month costs with a quarter less and a quarter more of each
 parts.chart(charts.drivers(), page.driver_rows(scenario, result), key="drivers", alt=sentence)
 
 st.header("The same feature on other models", anchor=False)
+controls("compared")
 parts.table(page.model_table(scenario))
 
 st.header("On your own accelerators", anchor=False)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from inferdash import shipped
 from inferdash.cli import main
 
 
@@ -46,7 +47,7 @@ def test_an_unknown_peak_is_null(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.fixture(scope="module")
 def mooncake(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("traces") / "mooncake.jsonl"
-    packed = Path(__file__).parent / "pricing" / "mooncake_conversation_first1200s.jsonl.xz"
+    packed = shipped("presets") / "traces" / "mooncake_conversation_first1200s.jsonl.xz"
     path.write_bytes(lzma.decompress(packed.read_bytes()))
     return str(path)
 

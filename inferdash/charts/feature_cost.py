@@ -9,20 +9,20 @@ from inferdash.charts import theme
 
 
 @cache
-def bars() -> dict[str, Any]:
-    """Rows "bars": dollars of a month by kind of token, one after another, with a cache and without."""
+def bars(axis: str = "all users, dollars a month", *, height: int = 190) -> dict[str, Any]:
+    """Rows "bars": dollars by kind of token, one after another, in each way; `axis` says of what, `height` is in px."""
     parts = alt.Chart(alt.NamedData("bars"))
     return theme.finished(
         alt.layer(
             parts.mark_bar(height=alt.RelativeBandSize(0.7), stroke=theme.INK, strokeWidth=1).encode(
-                alt.X("start:Q", axis=theme.money_axis("all users, dollars a month")),
+                alt.X("start:Q", axis=theme.money_axis(axis)),
                 alt.X2("end:Q"),
-                alt.Y("way:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=160)),
+                alt.Y("way:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=260)),
                 color=theme.MEANING,
-                tooltip=[alt.Tooltip("label:N", title="a month"), alt.Tooltip("way:N", title="")],
+                tooltip=[alt.Tooltip("label:N", title=""), alt.Tooltip("way:N", title="")],
             )
         ),
-        height=190,
+        height=height,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic.fields import FieldInfo
 
-from inferdash.scenario.marks import CONFIG, OWN, SHARE, Choices, Place, numbers_in
+from inferdash.scenario.marks import CONFIG, OWN, SHARE, Choices, Place, Several, numbers_in
 from inferdash.scenario.topics import CHANGES, PARTS, Topics
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Choices",
     "Place",
     "Scenario",
+    "Several",
     "counts",
     "mark",
     "numbers_in",

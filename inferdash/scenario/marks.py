@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError
-from pydantic_core.core_schema import no_info_after_validator_function
+from pydantic_core.core_schema import no_info_after_validator_function, no_info_before_validator_function
 
 OWN: Final = "own"
 """Id of the reader's own model or accelerator, whose figures are fields of the scenario."""
@@ -51,6 +51,37 @@ class Choices:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_after_validator_function(self.known, handler(source))
+
+
+@dataclass(frozen=True)
+class Several:
+    """Marks a field that takes some of a number of ids, in a link with commas between them."""
+
+    of: Choices
+    most: int
+
+    def known(self, values: tuple[str, ...]) -> tuple[str, ...]:
+        """`values`, each once, if all are ids.
+
+        Raises:
+            PydanticCustomError: names the first that is none, or says that they are too many.
+        """
+        names = self.of.names()
+        unknown = next((value for value in values if value not in names), None)
+        if unknown is not None:
+            context = {"what": self.of.what, "one": unknown[:40] if unknown.isprintable() else "something"}
+            raise PydanticCustomError("plain", "holds {one}, which is not a known {what}", context)
+        if len(values) > self.most:
+            raise PydanticCustomError("plain", "holds more than {most}", {"most": self.most})
+        return tuple(dict.fromkeys(values))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(_parts, no_info_after_validator_function(self.known, handler(source)))
+
+
+def _parts(value: Any) -> Any:
+    """The parts of a text with commas; another value as it is."""
+    return tuple(part for part in value.split(",") if part) if isinstance(value, str) else value
 
 
 def names_of(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -9,7 +9,18 @@ from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library, prices
 from inferdash.scenario.machine import Machine
-from inferdash.scenario.marks import OWN, SHARE, TOKENS, Choices, Place, names_of, numbers, plain_text, whole_numbers
+from inferdash.scenario.marks import (
+    OWN,
+    SHARE,
+    TOKENS,
+    Choices,
+    Place,
+    Several,
+    names_of,
+    numbers,
+    plain_text,
+    whole_numbers,
+)
 from inferdash.validated import Quantity
 
 CHANGES: Final = {
@@ -22,6 +33,20 @@ CHANGES: Final = {
 HOW_OFTEN: Final = Choices("rhythm of change", lambda: CHANGES)
 PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents", "q": "question"}
 """Letter in links -> part of a prompt."""
+
+COMPARED: Final = (
+    "anthropic/claude-haiku-5-5",
+    "anthropic/claude-sonnet-5-5",
+    "anthropic/claude-opus-5-5",
+    "openai/gpt-6-luna",
+    "openai/gpt-6-sol",
+    "google/gemini-3.8-flash",
+    "google/gemini-4-argon",
+    "deepseek/deepseek-v4-pro",
+    "moonshotai/kimi-k3.1-pro",
+    "mistral/mistral-large-2512",
+)
+"""Those that a comparison begins with: small and large ones of the makers that are asked for most."""
 
 
 def _permutation(value: str) -> str:
@@ -176,6 +201,10 @@ class Topics(Machine):
         "2026-11-29", title="Prices of", max_length=10
     )
     """The day of the prices, as 2026-11-29. A link keeps it."""
+    compared: Annotated[tuple[str, ...], Several(Choices("API model", _apis), most=30), Place("page")] = Field(
+        COMPARED, title="Compared with"
+    )
+    """Models of APIs at which the same tokens are priced too."""
     users: Annotated[int, Place("page")] = Field(40_000, title="Users", ge=1, le=1_000_000_000)
     """People who use the feature."""
     sessions: Annotated[float, Place("page")] = Field(0.2, title="Sessions of a user a day", ge=0, le=1000)

@@ -24,18 +24,6 @@ PEAK: Final = 2.5
 """Requests of the busiest hour over those of the mean hour, for a feature used in the day of one part of the world."""
 _HOURS: Final = 730
 _QUARTER: Final = 0.25
-_COMPARED: Final = (
-    "anthropic/claude-haiku-5-5",
-    "anthropic/claude-sonnet-5-5",
-    "anthropic/claude-opus-5-5",
-    "openai/gpt-6-luna",
-    "openai/gpt-6-sol",
-    "google/gemini-3.8-flash",
-    "google/gemini-4-argon",
-    "deepseek/deepseek-v4-pro",
-    "moonshotai/kimi-k3.1-pro",
-    "mistral/mistral-large-2512",
-)
 
 
 @dataclass(frozen=True)
@@ -296,7 +284,7 @@ def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[
 
 def model_table(scenario: Scenario) -> Table:
     """The same feature on other models at today's prices of the scenario, the cheapest first."""
-    keys = dict.fromkeys((*_COMPARED, *([scenario.api] if scenario.api != OWN else [])))
+    keys = dict.fromkeys((*scenario.compared, *([scenario.api] if scenario.api != OWN else [])))
     found: list[tuple[float, Row]] = []
     for key in keys:
         other = scenario.model_copy(update={"api": key})

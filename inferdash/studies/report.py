@@ -17,6 +17,7 @@ from inferdash.studies import (
     overview,
     prompt_cache,
     quantization,
+    traffic,
 )
 from inferdash.studies.numbers import lines
 
@@ -36,6 +37,8 @@ STUDIES: Final[Mapping[str, ModuleType]] = {
     )
 }
 """Name in the report, and of the page's file -> its study, in the order of the chapter and beyond it."""
+PAGES: Final[Mapping[str, ModuleType]] = {**STUDIES, traffic.NAME: traffic}
+"""Those, and the page whose numbers come from a file of the reader, which no link holds."""
 
 
 def report(scenario: Scenario) -> dict[str, Any]:

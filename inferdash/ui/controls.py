@@ -7,7 +7,7 @@ import streamlit as st
 from annotated_types import Ge, Le
 
 from inferdash import quantities
-from inferdash.scenario import BASE, FIELDS, OWN, Choices, Place, Scenario, counts, mark
+from inferdash.scenario import BASE, FIELDS, OWN, Choices, Place, Scenario, Several, counts, mark
 from inferdash.ui import state
 from inferdash.validated import Quantity
 
@@ -25,9 +25,22 @@ def control(name: str) -> None:
     state.place(name)
     field = FIELDS[name]
     label, about = str(field.title), field.description
-    choices, unit, default = mark(name, Choices), mark(name, Quantity), getattr(BASE, name)
+    choices, several = mark(name, Choices), mark(name, Several)
+    unit, default = mark(name, Quantity), getattr(BASE, name)
     if choices:
         _choice(name, label, about, dict(choices.names()))
+    elif several:
+        names = several.of.names()
+        st.multiselect(
+            label,
+            list(names),
+            format_func=names.__getitem__,
+            key=name,
+            help=about,
+            max_selections=several.most,
+            select_all=False,
+            persist_state="session",
+        )
     elif unit:
         st.text_input(label, key=name, help=about, placeholder=_placeholder(name), persist_state="session")
     elif isinstance(default, bool):

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from inferdash import links, shipped
-from inferdash.studies.report import STUDIES
+from inferdash.studies.report import PAGES
 from inferdash.ui import controls, share, state
 from inferdash.ui.assist import assist
 
@@ -21,7 +21,7 @@ def _home() -> None:
 st.set_page_config(page_title="inferdash", page_icon=str(ICON), layout="wide", initial_sidebar_state="auto")
 _pages = [
     st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
-    for name, study in STUDIES.items()
+    for name, study in PAGES.items()
 ]
 _current = st.navigation([st.Page(_home, title="inferdash", default=True), *_pages], position="hidden")
 if _current not in _pages:

@@ -151,5 +151,7 @@ def _entered() -> Mapping[str, Any]:
 
 
 def _as_widget(name: str, value: Any) -> Any:
-    """A field's value as its widget holds it: quantities are text."""
+    """A field's value as its widget holds it: quantities are text, several choices a list."""
+    if isinstance(value, tuple):
+        return [*value]
     return links.written(name, value) if mark(name, Quantity) else value

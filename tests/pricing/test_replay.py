@@ -6,19 +6,19 @@ import lzma
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inferdash import shipped
 from inferdash.facts.prices import KINDS, PriceList, Rates, Tier, entered
 from inferdash.pricing import replay as module
 from inferdash.pricing.replay import NotRead, Replay, Request, Rules, Split, replay, replays
 from inferdash.pricing.tokens import Tokens, bill
 from inferdash.pricing.traces import Trace
 
-MOONCAKE = Path(__file__).parent / "mooncake_conversation_first1200s.jsonl.xz"
+MOONCAKE = shipped("presets") / "traces" / "mooncake_conversation_first1200s.jsonl.xz"
 LISTED = Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.10"), write=Decimal("2.50"))
 RATES = entered(LISTED)
 TIERED = PriceList(
