@@ -108,6 +108,7 @@ BASELINE_1: dict[str, Any] = {
     "minimum": 0,
     "api": "own",
     "prices": "2026-11-29",
+    "service": "standard",
     "compared": (
         "anthropic/claude-haiku-5-5",
         "anthropic/claude-sonnet-5-5",
@@ -125,6 +126,8 @@ BASELINE_1: dict[str, Any] = {
     "turns": 6,
     "gap": 60.0,
     "spread": 3.0,
+    "share_known": False,
+    "read_share": 0.7,
     "history": 50_000,
     "user_price": 0.0,
     "rent": 3.0,
@@ -356,3 +359,18 @@ def test_numbers_that_no_page_can_show_are_refused(values: str) -> None:
     decoded = links.decode(f"weight_values={values}&v=1")
     assert decoded.scenario.weight_values == BASELINE_1["weight_values"]
     assert "trillion" in decoded.problems[0].sentence
+
+
+def test_a_service_without_a_price_leaves_the_model() -> None:
+    decoded = links.decode("api=deepseek/deepseek-v4-pro&service=batch&v=1")
+    assert [problem.field for problem in decoded.problems] == ["service"]
+    assert "service=batch has no price for deepseek/deepseek-v4-pro in the list" in decoded.problems[0].sentence
+    assert (decoded.scenario.api, decoded.scenario.service) == ("deepseek/deepseek-v4-pro", "standard")
+
+
+def test_models_to_compare_stand_in_a_link_with_commas() -> None:
+    decoded = links.decode("compared=openai/gpt-6-sol,openai/gpt-6-luna,openai/gpt-6-sol&v=1")
+    assert decoded.scenario.compared == ("openai/gpt-6-sol", "openai/gpt-6-luna")
+    assert links.encode(decoded.scenario) == "compared=openai/gpt-6-sol,openai/gpt-6-luna&v=1"
+    assert links.decode("compared=&v=1").scenario.compared == ()
+    assert "holds x/y, which is not a known API model" in sentences("compared=openai/gpt-6-sol,x/y&v=1")[0]

@@ -36,5 +36,6 @@ CHARTS: Final = (
     experts.cost,
     feature_cost.bars,
     feature_cost.drivers,
+    partial(feature_cost.models, 10),
 )
 """Builders of specifications, in the order of the pages."""

@@ -15,7 +15,7 @@ from inferdash.physics.passes import decode, prefill
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turn, Turns
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies.api import price_of, problem, resolved, rules_of
+from inferdash.studies.api import known_price, resolved, rules_of
 from inferdash.studies.numbers import Row, Table, number, part
 
 NAME: Final = "feature_cost"
@@ -55,7 +55,7 @@ class FeatureCost:
 
 def study(scenario: Scenario) -> FeatureCost:
     """The numbers of the page for a scenario."""
-    price = price_of(scenario)
+    price = scenario.price
     with section("Requests"):
         requests = feature.requests_a_day(users=scenario.users, sessions_a_day=scenario.sessions, turns=scenario.turns)
     turns = _session(scenario, price)
@@ -104,7 +104,8 @@ def _turns(scenario: Scenario) -> Turns:
 def _session(scenario: Scenario, price: PriceList, *, cached: bool = True) -> list[Turn]:
     requests = scenario.users * scenario.sessions * scenario.turns
     cache = _cache(scenario, price) if cached else None
-    return feature.session(_turns(scenario), cache, requests_per_day=requests)
+    known = scenario.read_share if scenario.share_known else None
+    return feature.session(_turns(scenario), cache, requests_per_day=requests, known_share=known)
 
 
 def _usd(turns: list[Turn], price: PriceList) -> float:
@@ -123,7 +124,7 @@ def _parts(turn: Turn, price: PriceList) -> dict[str, float]:
 
 
 def _month(scenario: Scenario) -> float:
-    price = price_of(scenario)
+    price = scenario.price
     return _usd(_session(scenario, price), price) * scenario.users * scenario.sessions * feature.DAYS
 
 
@@ -166,7 +167,7 @@ def sentence(scenario: Scenario, result: FeatureCost) -> str:
 
 
 def _name(scenario: Scenario) -> str:
-    return "your own prices" if scenario.api == OWN else price_of(scenario).name
+    return "your own prices" if scenario.api == OWN else scenario.price.name
 
 
 def headline_numbers(result: FeatureCost) -> list[tuple[str, float | None, str]]:
@@ -202,7 +203,7 @@ _COLOURS: Final = {"fresh": "compute", "stored": "memory", "read": "cache", "out
 
 def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     """Dollars of a month by kind of token, with and without a cache."""
-    price = price_of(scenario)
+    price = scenario.price
     sessions = scenario.users * scenario.sessions * feature.DAYS
     rows = []
     for way, cached in (("with the cache", True), ("without", False)):
@@ -282,27 +283,45 @@ def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[
     }
 
 
-def model_table(scenario: Scenario) -> Table:
-    """The same feature on other models at today's prices of the scenario, the cheapest first."""
+def _priced_models(scenario: Scenario) -> list[tuple[FeatureCost, PriceList]]:
+    """The feature on each model that is compared and has a price, the cheapest first."""
     keys = dict.fromkeys((*scenario.compared, *([scenario.api] if scenario.api != OWN else [])))
-    found: list[tuple[float, Row]] = []
-    for key in keys:
-        other = scenario.model_copy(update={"api": key})
-        if problem(other):
-            continue
-        result = study(other)
-        price = price_of(other)
-        cells = (
-            str(quantities.shown(result.month_usd, "$")),
-            str(quantities.shown(result.per_user_month_usd, "$")),
-            quantities.percent(result.read_share),
-            f"${price.rates.input} / ${price.rates.output}",
-            f"{price.context:,}" if price.context else "not known",
+    others = (scenario.model_copy(update={"api": key}) for key in keys)
+    found = [(study(other), price) for other in others if (price := known_price(other))]
+    return sorted(found, key=lambda pair: pair[0].month_usd)
+
+
+def model_table(scenario: Scenario) -> Table:
+    """The same feature on other models at the prices of the same day, the cheapest first."""
+    rows = (
+        Row(
+            price.name,
+            "word",
+            (
+                str(quantities.shown(result.month_usd, "$")),
+                str(quantities.shown(result.per_user_month_usd, "$")),
+                quantities.percent(result.read_share),
+                f"${price.rates.input} / ${price.rates.output}",
+                f"{price.context:,}" if price.context else "not known",
+            ),
         )
-        found.append((result.month_usd, Row(price.name, "word", cells)))
-    found.sort(key=lambda pair: pair[0])
+        for result, price in _priced_models(scenario)
+    )
     columns = ("a month", "a user", "read", "input / output, a million", "context")
-    return Table(columns, tuple(row for _, row in found), head="Model")
+    return Table(columns, tuple(rows), head="Model")
+
+
+def model_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Dollars of a month on each model, with the longest prompt that it takes where that is known."""
+    return [
+        {
+            "name": price.name,
+            "usd": result.month_usd,
+            "context": f"{quantities.digits(price.context / 1000)}k tokens" if price.context else "",
+            "meaning": "money",
+        }
+        for result, price in _priced_models(scenario)
+    ]
 
 
 def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
@@ -335,9 +354,10 @@ def then_and_now(scenario: Scenario, today: date) -> str:
     if scenario.api == OWN or date.fromisoformat(scenario.prices) == today:
         return ""
     now = scenario.model_copy(update={"prices": today.isoformat()})
-    if problem(scenario) or problem(now):
+    then_price, now_price = scenario.price, known_price(now)
+    if now_price is None:
         return ""
-    then_rates, now_rates = (price_of(one).rates for one in (scenario, now))
+    then_rates, now_rates = then_price.rates, now_price.rates
     named: dict[str, Callable[[Rates], Decimal]] = {
         "input": lambda rates: rates.of("fresh"),
         "read": lambda rates: rates.of("read"),
