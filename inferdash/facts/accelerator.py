@@ -19,7 +19,10 @@ Family: TypeAlias = Literal[
     "apple",
     "other-datacenter",
 ]
-"""Accelerators that reach a like share of their datasheets; unified ones share their memory with a processor."""
+"""Accelerators that reach a like share of their datasheets.
+
+Workstation: NVIDIA's professional cards with GDDR memory, also for servers. Unified: memory shared with a processor.
+"""
 
 
 class Accelerator(Sourced):

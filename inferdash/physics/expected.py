@@ -182,3 +182,15 @@ def expected(
     """The same from the numbers of a pass, with the output layer at the last position of each request."""
     one = one_pass(deployment, requests=requests, positions=positions, past=past, output_positions=1)
     return expected_pass(deployment, engine, one, requests=requests, positions=positions)
+
+
+def expected_prefill(deployment: Deployment, engine: Engine, *, prompt: int) -> tuple[ExpectedPass, ...] | None:
+    """The passes in which an engine reads the prompt of one request, in equal chunks that are no longer than its own.
+
+    None where no peak of the accelerator is known.
+    """
+    chunks = -(-prompt // engine.chunk)
+    size = prompt / chunks
+    passes = [expected(deployment, engine, requests=1, positions=size, past=chunk * size) for chunk in range(chunks)]
+    known = tuple(one for one in passes if one is not None)
+    return known if len(known) == chunks else None

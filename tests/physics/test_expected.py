@@ -9,7 +9,7 @@ import pytest
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import expected, expected_pass, reached_share, served_prefill_s
+from inferdash.physics.expected import expected, expected_pass, expected_prefill, reached_share, served_prefill_s
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
 
@@ -85,8 +85,23 @@ def test_accelerators_that_wait_for_each_other_take_longer_than_their_share() ->
     assert alone.pass_s / 4 < together.pass_s < alone.pass_s
 
 
+def test_a_prompt_is_read_in_chunks() -> None:
+    here = machine("llama-3-8b", "h100-sxm")
+    whole = expected_prefill(here, ENGINES["vllm"], prompt=4096)
+    chunks = expected_prefill(here, ENGINES["llama.cpp"], prompt=4097)
+    assert whole is not None
+    assert chunks is not None
+    assert len(whole) == 1
+    assert len(chunks) == 9
+    assert whole[0] == expected(here, ENGINES["vllm"], requests=1, positions=4096, past=0)
+    assert sum(float(one.load_s) for one in chunks) > 8 * float(whole[0].load_s)
+    assert chunks[-1].compute_s > chunks[0].compute_s
+
+
 def test_without_a_peak_nothing_is_expected() -> None:
-    assert expected(machine("llama-3-8b", "m2-ultra"), ENGINES["mlx"], requests=1, positions=1, past=1) is None
+    here = machine("llama-3-8b", "m2-ultra")
+    assert expected(here, ENGINES["mlx"], requests=1, positions=1, past=1) is None
+    assert expected_prefill(here, ENGINES["mlx"], prompt=100) is None
 
 
 def test_a_ceiling_takes_more_of_a_faster_accelerator() -> None:
