@@ -41,7 +41,7 @@ ENGINES: Final = {
     "llama.cpp": ("llama.cpp", "ggml-org", "llama.cpp", "Ollama runs it too."),
     "mlx": ("MLX", "Apple", "MLX", "No measurement of it was at hand: what all engines have in common."),
     "exllama": ("ExLlama", "turboderp", "ExLlama", "Nine measurements, of 2023, all of a decode."),
-    "unknown": ("an engine that is not known", "", "", "What all engines have in common, with wider bands."),
+    "unknown": ("Any engine", "", "", "What all engines have in common, with wider bands."),
 }
 """Id -> name, maker, name in the points, a note."""
 NEEDED: Final = 30

@@ -53,6 +53,7 @@ BASELINE_1: dict[str, Any] = {
     "tied": False,
     "weights": "bf16",
     "kv": "bf16",
+    "engine": "vllm",
     "accelerator": "h100-sxm",
     "gpus": 1,
     "memory": None,
