@@ -8,9 +8,11 @@ from math import ceil
 from typing import Any, Final
 
 from inferdash import quantities
+from inferdash.facts import library
 from inferdash.facts.prices import PriceList, Rates
 from inferdash.formula import section
 from inferdash.physics import memory
+from inferdash.physics.expected import expected, expected_prefill
 from inferdash.physics.passes import decode, prefill
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turn, Turns
@@ -22,7 +24,12 @@ NAME: Final = "feature_cost"
 TITLE: Final = "Price a feature"
 PEAK: Final = 2.5
 """Requests of the busiest hour over those of the mean hour, for a feature used in the day of one part of the world."""
-_HOURS: Final = 730
+OWN_NOTE: Final = (
+    f"The busiest hour has {PEAK:g} times the requests of the mean one. The batch is the largest that fits, and what "
+    "the API would read from its cache is taken to be read from your own."
+)
+_HOURS: Final = 24 * feature.DAYS
+_DAY_S: Final = 86_400
 _QUARTER: Final = 0.25
 
 
@@ -37,6 +44,18 @@ class TokensOfAMonth:
 
 
 @dataclass(frozen=True)
+class Own:
+    """The same requests on rented accelerators; None where they do not fit, or the peak is not known."""
+
+    gpus: int | None = number("GPUs", "for the busiest hour")
+    month_usd: float | None = number("$", "a month of those")
+    utilization: float | None = number("%", "of their hours in use, over the day")
+    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens")
+    usd_per_mtok_written: float | None = number("$", "a million written tokens")
+    break_even: float | None = number("users", "from which they cost less; None: never")
+
+
+@dataclass(frozen=True)
 class FeatureCost:
     """Every headline number of the page."""
 
@@ -48,9 +67,9 @@ class FeatureCost:
     month_tenfold_usd: float = number("$", "a month at ten times the users")
     read_share: float = number("%", "of the input is read from a cache")
     tokens: TokensOfAMonth = part("a month")
-    own_gpus: int | None = number("GPUs", "for the busiest hour, on own accelerators (limit)")
-    own_month_usd: float | None = number("$", "a month of those")
-    break_even: float | None = number("users", "from which own accelerators cost less (limit); None: never")
+    own: Own = part("on own accelerators (limit)")
+    own_expected: Own = part("on own accelerators (expected)")
+    break_even: float | None = number("users", "from which own accelerators cost less (expected); None: never")
 
 
 def study(scenario: Scenario) -> FeatureCost:
@@ -63,7 +82,7 @@ def study(scenario: Scenario) -> FeatureCost:
     sessions = scenario.users * scenario.sessions * feature.DAYS
     whole = feature.total(turns)
     month = session_usd * sessions
-    gpus, own_usd, even = _own(scenario, whole, float(requests), month)
+    own, own_expected = (_own(scenario, whole, float(requests), month, at_limit=limit) for limit in (True, False))
     return FeatureCost(
         per_turn_usd=session_usd / scenario.turns,
         per_session_usd=session_usd,
@@ -73,9 +92,9 @@ def study(scenario: Scenario) -> FeatureCost:
         month_tenfold_usd=_month(scenario.model_copy(update={"users": 10 * scenario.users})),
         read_share=whole.read / whole.input if whole.input else 0.0,
         tokens=TokensOfAMonth(*(sessions * count for count in (whole.fresh, whole.written, whole.read, whole.output))),
-        own_gpus=gpus,
-        own_month_usd=own_usd,
-        break_even=even,
+        own=own,
+        own_expected=own_expected,
+        break_even=own_expected.break_even,
     )
 
 
@@ -128,27 +147,46 @@ def _month(scenario: Scenario) -> float:
     return _usd(_session(scenario, price), price) * scenario.users * scenario.sessions * feature.DAYS
 
 
-def _own(
-    scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float
-) -> tuple[int | None, float | None, float | None]:
-    """Accelerators for the busiest hour, their rent for a month, and the users from which that is less."""
+_NOT: Final = Own(None, None, None, None, None, None)
+
+
+def _own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float, *, at_limit: bool) -> Own:
+    """Accelerators for the busiest hour, their rent, and the users from which that is less than `month_usd`."""
     machine = scenario.deployment
     per_request = {kind: getattr(whole, kind) / scenario.turns for kind in ("fresh", "written", "read", "output")}
     context = max(1, round(whole.input / scenario.turns))
     batch = int(memory.largest_batch(machine, tokens=context + round(per_request["output"])))
     run = max(1, round(per_request["fresh"] + per_request["written"]))
-    reading = prefill(machine, prompt=run, output_layer_last=True).pass_s
-    writing = decode(machine, requests=max(1, batch), past=context).pass_s
-    if reading is None or writing is None or not batch:
-        return None, None, None
-    seconds = float(reading) + per_request["output"] * float(writing) / batch
-    nodes = max(1, ceil(requests_a_day / 86_400 * PEAK * seconds))
+    if not batch:
+        return _NOT
+    if at_limit:
+        reading = prefill(machine, prompt=run, output_layer_last=True).pass_s
+        writing = decode(machine, requests=batch, past=context).pass_s
+    else:
+        engine = library.engines()[scenario.engine]
+        passes = expected_prefill(machine, engine, prompt=run)
+        one = expected(machine, engine, requests=batch, positions=1, past=context)
+        reading = sum(float(part.pass_s) for part in passes) if passes else None
+        writing = one.pass_s if one else None
+    if reading is None or writing is None:
+        return _NOT
+    answer_s = per_request["output"] * float(writing) / batch
+    seconds = float(reading) + answer_s
+    busy = requests_a_day / _DAY_S * seconds
+    nodes = max(1, ceil(busy * PEAK))
+    second_usd = scenario.rent * machine.gpus / 3600
     node_usd = scenario.rent * machine.gpus * _HOURS
-    if not requests_a_day or not month_usd:
-        return nodes * machine.gpus, nodes * node_usd, None
-    users_of_a_node = scenario.users / (requests_a_day / 86_400 * PEAK * seconds)
-    even = node_usd / (month_usd / scenario.users)
-    return nodes * machine.gpus, nodes * node_usd, even if even <= users_of_a_node else None
+    used = busy / nodes
+    even = node_usd / (month_usd / scenario.users) if month_usd else None
+    users_of_a_node = scenario.users / (busy * PEAK) if busy else 0.0
+    return Own(
+        gpus=nodes * machine.gpus,
+        month_usd=nodes * node_usd,
+        utilization=used,
+        usd_per_mtok_prompt=float(reading) * second_usd / (whole.input / scenario.turns) * 1e6 / used if used else None,
+        usd_per_mtok_written=answer_s * second_usd / per_request["output"] * 1e6 / used if used else None,
+        break_even=even if even is not None and even <= users_of_a_node else None,
+    )
 
 
 def sentence(scenario: Scenario, result: FeatureCost) -> str:
@@ -234,18 +272,24 @@ def cost_table(result: FeatureCost) -> Table:
     )
 
 
-def token_table(result: FeatureCost) -> Table:
-    """Tokens of a month by what they are billed as."""
+def token_table(scenario: Scenario, result: FeatureCost) -> Table:
+    """Tokens of a turn, a session and a month by what they are billed as."""
+    sessions = scenario.users * scenario.sessions * feature.DAYS
+
+    def row(label: str, month: float) -> Row:
+        session = month / sessions if sessions else 0.0
+        return Row(label, "tokens", (session / scenario.turns, session, month))
+
     found = result.tokens
     return Table(
-        ("tokens a month",),
+        ("a turn", "a session", "a month"),
         (
-            Row("Fresh", "tokens", (found.fresh,)),
-            Row("Stored in a cache", "tokens", (found.written,)),
-            Row("Read from a cache", "tokens", (found.read,)),
-            Row("Output, thinking included", "tokens", (found.output,)),
+            row("Fresh", found.fresh),
+            row("Stored in a cache", found.written),
+            row("Read from a cache", found.read),
+            row("Output, thinking included", found.output),
         ),
-        head="Billed as",
+        head="Tokens",
     )
 
 
@@ -325,17 +369,31 @@ def model_rows(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
-    """When own accelerators pay, at the limit, or why never."""
-    name, chip = scenario.architecture.name, scenario.hardware.name
-    if result.own_gpus is None or result.own_month_usd is None:
+    """When own accelerators pay, as expected of the engine, or why never."""
+    name, chip, own = scenario.architecture.name, scenario.hardware.name, result.own_expected
+    if own.gpus is None or own.month_usd is None:
         return f"{name} on {chip} cannot serve this feature: it does not fit, or its peak is not published."
-    gpus = quantities.count(result.own_gpus, "GPU")
-    rent = quantities.shown(result.own_month_usd, "$")
-    said = f"{name} on own {chip} takes {gpus} in the busiest hour at the limit, {rent} a month"
-    if result.break_even is None:
+    gpus = quantities.count(own.gpus, "GPU")
+    rent = quantities.shown(own.month_usd, "$")
+    said = f"{name} on own {chip} is expected to take {gpus} in the busiest hour, {rent} a month"
+    if own.break_even is None:
         return f"{said}; at these prices it never pays, as the accelerators cost more for each user than the API."
-    users = quantities.count(ceil(result.break_even), "user")
-    return f"{said}; it pays from {users} on. Real engines reach a part of the limit, so plan with more."
+    return f"{said}; it pays from {quantities.count(ceil(own.break_even), 'user')} on."
+
+
+def own_table(result: FeatureCost) -> Table:
+    """The same requests on own accelerators, at the limit and as expected."""
+    both = (result.own, result.own_expected)
+    rows = (
+        ("GPUs for the busiest hour", "GPUs", "gpus"),
+        ("Their rent for a month", "$", "month_usd"),
+        ("In use, over the day", "%", "utilization"),
+        ("A million prompt tokens", "$", "usd_per_mtok_prompt"),
+        ("A million written tokens", "$", "usd_per_mtok_written"),
+    )
+    cells = [Row(label, unit, tuple(getattr(one, name) for one in both)) for label, unit, name in rows]
+    even = tuple("never" if one.break_even is None else f"{ceil(one.break_even):,} users" for one in both)
+    return Table(("limit", "expected"), (*cells, Row("Pays from", "word", even)), head="Own accelerators")
 
 
 def margin_sentence(scenario: Scenario, result: FeatureCost) -> str:

@@ -332,3 +332,16 @@ def test_laws(one: Tokens, other: Tokens) -> None:
     assert without_cache(one).input == one.input
     parts = bill(one, price).usd
     assert sum(parts.values()) == bill(one, price).total_usd
+
+
+def test_gemini_dead_zone_reads_come_in_blocks() -> None:
+    """Blocks of 2,048 tokens, as a user measured: of 10,000 equal tokens 8,192 are read, and not none."""
+    blocks = tuple(range(10_000))
+    rules = Rules(minimum_tokens=2048, increment_tokens=2048, lifetime_s=240, renewed=True)
+    asked = [Request(time_s=t, input_tokens=10_000, output_tokens=0, blocks=blocks, block_tokens=1) for t in (0, 60)]
+    assert replay(asked, rules, listed("1", read="0.1")).read_tokens == 10_000 // 2048 * 2048
+
+
+def test_every_case_of_the_public_reports_is_here() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert [case for case in CASES if case not in BILLS and case.replace("-", "_") not in text.replace("-", "_")] == []
