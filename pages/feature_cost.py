@@ -43,7 +43,7 @@ control("compared")
 models = page.model_rows(scenario)
 if models:
     parts.chart(charts.models(len(models)), {"models": models}, key="models", alt="What a month costs on each model.")
-    st.caption("Beside each bar: the longest prompt that the model takes.")
+    st.caption("Beside each bar: the longest prompt that the model takes, in tokens.")
 parts.table(page.model_table(scenario))
 
 st.header("On your own accelerators", anchor=False)

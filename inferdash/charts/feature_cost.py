@@ -57,7 +57,7 @@ def drivers() -> dict[str, Any]:
 def models(count: int) -> dict[str, Any]:
     """Rows "models": dollars of a month of so many models, each with the longest prompt that it takes."""
     bars_ = alt.Chart(alt.NamedData("models")).encode(
-        alt.X("usd:Q", axis=theme.money_axis("all users, dollars a month"), scale=alt.Scale(padding=70)),
+        alt.X("usd:Q", axis=theme.money_axis("all users, dollars a month")),
         alt.Y("name:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=150)),
         tooltip=[
             alt.Tooltip("name:N", title="model"),
@@ -68,6 +68,7 @@ def models(count: int) -> dict[str, Any]:
     return theme.finished(
         alt.layer(
             bars_.mark_bar(height=alt.RelativeBandSize(0.7)).encode(color=theme.MEANING),
+            bars_.mark_point(opacity=0).encode(alt.X("room:Q")),
             bars_.mark_text(**theme.text(align="left", dx=6)).encode(alt.Text("context:N")),
         ),
         height=80 + 32 * count,

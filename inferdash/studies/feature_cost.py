@@ -28,6 +28,8 @@ OWN_NOTE: Final = (
     f"The busiest hour has {PEAK:g} times the requests of the mean one. The batch is the largest that fits, and what "
     "the API would read from its cache is taken to be read from your own."
 )
+_ROOM: Final = 1.2
+"""What a chart of bars keeps free for the labels at their ends, as a multiple of the longest."""
 _HOURS: Final = 24 * feature.DAYS
 _DAY_S: Final = 86_400
 _QUARTER: Final = 0.25
@@ -357,15 +359,24 @@ def model_table(scenario: Scenario) -> Table:
 
 def model_rows(scenario: Scenario) -> list[dict[str, Any]]:
     """Dollars of a month on each model, with the longest prompt that it takes where that is known."""
+    found = _priced_models(scenario)
+    most = max((result.month_usd for result, _ in found), default=0.0)
     return [
         {
             "name": price.name,
             "usd": result.month_usd,
-            "context": f"{quantities.digits(price.context / 1000)}k tokens" if price.context else "",
+            "room": _ROOM * most,
+            "context": _short(price.context) if price.context else "",
             "meaning": "money",
         }
-        for result, price in _priced_models(scenario)
+        for result, price in found
     ]
+
+
+def _short(tokens: int) -> str:
+    """262,144 is "262k", 1,048,576 is "1.05M"."""
+    size, letter = (1e6, "M") if tokens >= 1e6 else (1e3, "k")  # noqa: PLR2004 - a million
+    return f"{quantities.digits(tokens / size)}{letter}"
 
 
 def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
