@@ -6,6 +6,7 @@ import json
 import runpy
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 from inferdash import links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
-from inferdash.facts.prices import Rates, entered
+from inferdash.facts.prices import PriceList, Rates, entered
 from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
+from inferdash.scenario import OWN, Scenario
 from inferdash.studies import model, report, traffic
 
 _NOT_READ_IN_FULL = 2
@@ -46,9 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument(
         "--prices",
         default=_PRICES,
-        help=f"dollars per million tokens ({_PRICES}; also write_long); without read or write, that of the input",
+        help=f"dollars per million tokens ({_PRICES}; also write_long); without read or write, that of the input; or an"
+        " API's model, as anthropic/claude-sonnet-5-5, at today's prices",
     )
-    run.add_argument("--rules", default=_RULES, help=f"of the cache, in tokens and seconds ({_RULES})")
+    run.add_argument("--rules", help=f"of the cache, in tokens and seconds ({_RULES}, or those of the API)")
     run.add_argument("--json", action="store_true", help="as JSON")
     given = parser.parse_args(arguments)
     match given.command:
@@ -114,9 +117,9 @@ def _found(source: str) -> Found:
     raise UnreadConfigError("There is no such file or preset.")
 
 
-def _replay(source: str, *, priced: str, rules: str, as_json: bool) -> int:
+def _replay(source: str, *, priced: str, rules: str | None, as_json: bool) -> int:
     try:
-        prices, law = entered(_rates(priced)), _rules(rules)
+        prices, law = _priced(priced, rules)
         with sys.stdin.buffer if source == "-" else Path(source).open("rb") as stream:
             trace = Trace(stream)
             result = replay(trace, law, prices)
@@ -167,6 +170,22 @@ def _replay_text(result: Replay) -> str:
         ("  not told by the file", f"{why.not_told:,}"),
     ]
     return "\n".join(f"{name:<32} {number}" for name, number in rows)
+
+
+def _priced(text: str, rules: str | None) -> tuple[PriceList, Rules]:
+    """Prices that were written out, or those of an API's model with the rules of its cache unless others are given.
+
+    Raises:
+        ValueError: with a sentence, where the prices, the model or the rules are not understood.
+    """
+    if "=" in text or "/" not in text:
+        return entered(_rates(text)), _rules(_RULES if rules is None else rules)
+    way = traffic.ways(Scenario(api=OWN).model_copy(update={"api": text, "prices": _today(), "compared": ()}))[0]
+    return way.prices, way.rules if rules is None else _rules(rules)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _rates(text: str) -> Rates:

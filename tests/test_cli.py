@@ -136,3 +136,12 @@ def test_replay_names_what_was_stored_for_longer(tmp_path: Path, capsys: pytest.
     assert printed["problems"][0].startswith("1,000,000 tokens were stored for the longer lifetime")
     assert main(["replay", str(path), "--json", "--prices", "in=2,out=10,write=2.5,write_long=4"]) == 0
     assert json.loads(capsys.readouterr().out)["cost_usd"] == 4
+
+
+def test_replay_at_the_prices_and_rules_of_an_api(mooncake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", mooncake, "--prices", "anthropic/claude-sonnet-5-5", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["read_tokens"] == 13_629_952
+    assert printed["cost_without_cache_usd"] == pytest.approx(110.80533)
+    assert main(["replay", mooncake, "--prices", "anthropic/claude-of-tomorrow"]) == 2
+    assert "claude-of-tomorrow is not in the list of prices" in capsys.readouterr().err
