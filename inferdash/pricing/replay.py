@@ -207,11 +207,15 @@ class _Run:
         self.cache = _Cache(rules)
         self.sums = {rates: _Sums() for rates in (prices.rates, *(tier.rates for tier in prices.tiers))}
         self.lowest = self.sums[prices.rates]
+        self.tiers = [(tier, self.sums[tier.rates]) for tier in prices.tiers]  # rates are slow to look up by
         self.gap = self.short = self.never = self.rest = self.untold = 0
 
     def take(self, request: Request) -> None:
         """Adds a request."""
-        sums = self.sums[self.prices.for_input(request.input_tokens)] if self.prices.tiers else self.lowest
+        sums = self.lowest
+        for tier, above in self.tiers:
+            if tier.holds(request.input_tokens):
+                sums = above
         sums.requests += 1
         sums.prompts += request.input_tokens
         sums.output += request.output_tokens
