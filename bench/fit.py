@@ -8,6 +8,7 @@ the logarithm of the time, with Huber's loss, so that one wrong number moves lit
     python -m bench.fit --write    the same, and writes presets/engines/
 """
 
+import csv
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -359,6 +360,43 @@ def errors(expected: Array, table: Table, chosen: npt.NDArray[np.bool_]) -> str:
     return f"{np.median(error):5.1f} / {np.quantile(error, 0.9):5.1f}"
 
 
+def covered(table: Table, usable: npt.NDArray[np.bool_], held: Array) -> npt.NDArray[np.bool_]:
+    """Whether each point lies in the band that the other publishers' left-out errors give."""
+    phases, ratios = band_phases(table), table.measured / held
+    inside = np.zeros(len(ratios), bool)
+    for phase in np.unique(phases):
+        for publisher in np.unique(table.publishers[phases == phase]):
+            here = (phases == phase) & (table.publishers == publisher)
+            others = usable & (phases == phase) & ~here
+            low, high = band(ratios[others], table.weights[others])
+            inside[here] = (ratios[here] >= low) & (ratios[here] <= high)
+    return inside
+
+
+PREDICTED: Final = ("point", "publisher", "phase", "class", "apart", "limit_s", "expected_s", "inside")
+"""Columns of presets/measured/predicted.csv."""
+
+
+def predicted(table: Table, usable: npt.NDArray[np.bool_]) -> list[tuple[str, ...]]:
+    """What was expected of each point by the fit that did not see its publisher: its row in points.csv comes first."""
+    held = left_out(table, usable)
+    inside = covered(table, usable, held)
+    places = {id(point): place for place, point in enumerate(points(), 1)}
+    return [
+        (
+            str(places[id(point)]),
+            point.publisher,
+            str(table.phases[n]),
+            point.kind,
+            str(int(not usable[n])),
+            f"{table.limit[n]:.4g}",
+            f"{held[n]:.4g}",
+            str(int(inside[n])),
+        )
+        for n, point in enumerate(table.points)
+    ]
+
+
 def report(table: Table, usable: npt.NDArray[np.bool_]) -> Iterator[str]:
     """Errors and coverage, each of publishers left out."""
     held, seen = left_out(table, usable), table.expected(fitted(table, usable))
@@ -384,14 +422,7 @@ def report(table: Table, usable: npt.NDArray[np.bool_]) -> Iterator[str]:
             yield f"{group:38}{chosen.sum():8,}   {errors(held, table, chosen)}   {errors(seen, table, chosen)}"
     yield ""
     yield "Inside the 80% band, %: bands from the other publishers' left-out errors"
-    phases, ratios = band_phases(table), table.measured / held
-    inside = np.zeros(len(ratios), bool)
-    for phase in np.unique(phases):
-        for publisher in np.unique(table.publishers[phases == phase]):
-            here = (phases == phase) & (table.publishers == publisher)
-            others = usable & (phases == phase) & ~here
-            low, high = band(ratios[others], table.weights[others])
-            inside[here] = (ratios[here] >= low) & (ratios[here] <= high)
+    phases, inside = band_phases(table), covered(table, usable, held)
     for phase in ("decode", "prefill", "serving"):
         for family in ("", *np.unique(table.families)):
             chosen = usable & (phases == phase) & ((table.families == family) | (family == ""))
@@ -435,6 +466,8 @@ def main(arguments: Sequence[str], show: Callable[[str], None] = print) -> int:
         for key, one in new.items():
             (shipped("presets") / "engines" / f"{key}.toml").write_text(tomli_w.dumps(one), encoding="utf-8")
         engines.cache_clear()
+        with (shipped("presets") / "measured" / "predicted.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([PREDICTED, *predicted(table, usable)])
     show(tomli_w.dumps({"unknown": new["unknown"]}))
     for line in report(table, usable):
         show(line)

@@ -45,6 +45,7 @@ if models:
     parts.chart(charts.models(len(models)), {"models": models}, key="models", alt="What a month costs on each model.")
     st.caption("Beside each bar: the longest prompt that the model takes, in tokens.")
 parts.table(page.model_table(scenario))
+st.markdown(page.too_short(scenario))
 
 st.header("On your own accelerators", anchor=False)
 st.markdown(page.own_sentence(scenario, result))

@@ -120,3 +120,13 @@ def test_every_point_has_its_source_and_its_facts() -> None:
     for row in rows_of("accelerators"):
         if row["preset"]:
             assert accelerators()[row["preset"]].family == row["class"]
+
+
+def test_the_shipped_predictions_are_those_of_fits_that_did_not_see_the_publisher() -> None:
+    there = {row["point"]: row for row in rows_of("predicted")}
+    new = fit.predicted(*table())
+    assert len(there) == len(new)
+    for row in new:
+        shipped = there[row[0]]
+        assert (shipped["publisher"], shipped["phase"], shipped["class"]) == row[1:4]
+        assert float(row[6]) == pytest.approx(float(shipped["expected_s"]), rel=0.012)

@@ -5,6 +5,7 @@ from typing import Final
 
 from inferdash.charts import (
     batching,
+    evidence,
     expected,
     experts,
     feature_cost,
@@ -38,6 +39,7 @@ CHARTS: Final = (
     feature_cost.bars,
     feature_cost.drivers,
     partial(feature_cost.models, 10),
+    evidence.scatter,
     partial(expected.parts, "decode pass"),
 )
 """Builders of specifications, in the order of the pages."""

@@ -108,7 +108,8 @@ def finished(chart: alt.LayerChart | alt.FacetChart, *, height: int) -> dict[str
         "titleColor": INK,
     }
     styled = (
-        chart.properties(height=height, width="container")
+        # Streamlit draws many marks on a canvas, which knows neither the page's colours nor its text.
+        chart.properties(height=height, width="container", usermeta={"embedOptions": {"renderer": "svg"}})
         .configure_axis(
             **label,
             titleFontWeight="normal",

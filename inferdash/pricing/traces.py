@@ -76,6 +76,7 @@ _AROUND: Final = ("response", "message", "body")
 _WITHIN: Final = (
     "prompt_tokens_details", "input_tokens_details", "promptTokensDetails", "inputTokensDetails", "cache_creation",
 )  # fmt: skip
+_WHOLE: Final = re.compile(r"-?\d+(\.0)?", re.ASCII)
 _SPACE_OR_COMMA: Final = re.compile(r"[\s,]*")
 _LIST: Final = re.compile(r"\[")
 _REQUESTS: Final = re.compile(r'"requests"\s*:\s*\[')
@@ -93,7 +94,10 @@ _REASONS: Final = {
     "bad time": ("has a time that is not understood", "have a time that is not understood"),
     "input": ("has no number of input tokens", "have no number of input tokens"),
     "output": ("has no number of output tokens", "have no number of output tokens"),
-    "tokens": ("has a number of tokens that is none", "have a number of tokens that is none"),
+    "tokens": (
+        "has a number of tokens that is not read, as 10000 would be",
+        "have a number of tokens that is not read, as 10000 would be",
+    ),
     "negative": ("has a number of tokens below 0", "have a number of tokens below 0"),
     "many": ("has more than 10^12 tokens", "have more than 10^12 tokens"),
     "sum": (
@@ -169,6 +173,11 @@ class Trace:
         return self._requests
 
     @property
+    def models(self) -> frozenset[str]:
+        """Models that the file names, up to a hundred."""
+        return frozenset(self._models)
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """A sentence for each reason why lines were left out, and for what is odd about those that were read."""
         sentences = [*self._said]
@@ -183,7 +192,7 @@ class Trace:
         if self._earlier:
             sentences.append(
                 f"{self._lines(self._earlier)} {'is' if self._earlier == 1 else 'are'} earlier in time than the one"
-                " before; the order of the file is kept."
+                " before; the order of the file is kept, so a prompt may read what was stored later. Sort it by time."
             )
         if self._untold:
             which = "The file does" if self._untold == self._count else f"{self._lines(self._untold)} do"
@@ -562,7 +571,9 @@ def _tokens(value: Any, *, missing: str, default: int | None = None) -> int:
         return default
     if type(value) is not int:
         try:
-            number = float(value) if type(value) in {float, str} else math.nan
+            # In a text a point may part thousands: 100.0 is read, 10.000 is not.
+            plain = type(value) is float or (type(value) is str and _WHOLE.fullmatch(value.strip()))
+            number = float(value) if plain else math.nan
         except ValueError:
             number = math.nan
         if not number.is_integer():  # so it is neither a fraction nor infinite nor no number

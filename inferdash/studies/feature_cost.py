@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from math import ceil
+from math import ceil, inf
 from typing import Any, Final
 
 from inferdash import quantities
@@ -26,7 +26,8 @@ PEAK: Final = 2.5
 """Requests of the busiest hour over those of the mean hour, for a feature used in the day of one part of the world."""
 OWN_NOTE: Final = (
     f"The busiest hour has {PEAK:g} times the requests of the mean one. The batch is the largest that fits, and what "
-    "the API would read from its cache is taken to be read from your own."
+    "the API would read from its cache is taken to be read from your own. Prompt tokens count all of them. A million "
+    "tokens pay for idle hours too, in the share that reading and writing have of the time."
 )
 _ROOM: Final = 1.2
 """What a chart of bars keeps free for the labels at their ends, as a multiple of the longest."""
@@ -179,16 +180,23 @@ def _own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: floa
     second_usd = scenario.rent * machine.gpus / 3600
     node_usd = scenario.rent * machine.gpus * _HOURS
     used = busy / nodes
-    even = node_usd / (month_usd / scenario.users) if month_usd else None
-    users_of_a_node = scenario.users / (busy * PEAK) if busy else 0.0
     return Own(
         gpus=nodes * machine.gpus,
         month_usd=nodes * node_usd,
         utilization=used,
         usd_per_mtok_prompt=float(reading) * second_usd / (whole.input / scenario.turns) * 1e6 / used if used else None,
         usd_per_mtok_written=answer_s * second_usd / per_request["output"] * 1e6 / used if used else None,
-        break_even=even if even is not None and even <= users_of_a_node else None,
+        break_even=_break_even(node_usd, month_usd / scenario.users, scenario.users / (busy * PEAK) if busy else 0.0),
     )
+
+
+def _break_even(node_usd: float, user_usd: float, users_of_a_node: float) -> float | None:
+    """Users from which whole nodes always cost less than the API; None where a full node costs more than its users."""
+    gain = user_usd * users_of_a_node / node_usd if node_usd else inf
+    if gain <= 1 or not user_usd:
+        return None
+    nodes = ceil(1 / (gain - 1))  # with fewer, the next node costs more than the users who need it bring
+    return max(1, nodes) * node_usd / user_usd
 
 
 def sentence(scenario: Scenario, result: FeatureCost) -> str:
@@ -223,7 +231,8 @@ def headline_numbers(result: FeatureCost) -> list[tuple[str, float | None, str]]
 def subject(scenario: Scenario) -> str:
     """The feature in a line."""
     turns, users = quantities.count(scenario.turns, "turn"), quantities.count(scenario.users, "user")
-    return f"{users}, {scenario.sessions:g} sessions a day of {turns} on {_name(scenario)}, prices of {scenario.prices}"
+    sessions = f"{scenario.sessions:g} session{'' if scenario.sessions == 1 else 's'} a day of {turns}"
+    return f"{users}, {sessions} on {_name(scenario)}, prices of {scenario.prices}"
 
 
 def legend() -> str:
@@ -329,11 +338,22 @@ def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[
     }
 
 
+def longest_request(scenario: Scenario) -> int:
+    """Tokens of the longest prompt with its answer, which a model's context must hold."""
+    turns = _session(scenario, scenario.price, cached=False)
+    return max(round(turn.input + turn.output) for turn in turns)
+
+
 def _priced_models(scenario: Scenario) -> list[tuple[FeatureCost, PriceList]]:
     """The feature on each model that is compared and has a price, the cheapest first."""
     keys = dict.fromkeys((*scenario.compared, *([scenario.api] if scenario.api != OWN else [])))
     others = (scenario.model_copy(update={"api": key}) for key in keys)
-    found = [(study(other), price) for other in others if (price := known_price(other))]
+    longest = longest_request(scenario)
+    found = [
+        (study(other), price)
+        for other in others
+        if (price := known_price(other)) and not (price.context and price.context < longest)
+    ]
     return sorted(found, key=lambda pair: pair[0].month_usd)
 
 
@@ -347,7 +367,7 @@ def model_table(scenario: Scenario) -> Table:
                 str(quantities.shown(result.month_usd, "$")),
                 str(quantities.shown(result.per_user_month_usd, "$")),
                 quantities.percent(result.read_share),
-                f"${price.rates.input} / ${price.rates.output}",
+                _rates_shown(price),
                 f"{price.context:,}" if price.context else "not known",
             ),
         )
@@ -355,6 +375,24 @@ def model_table(scenario: Scenario) -> Table:
     )
     columns = ("a month", "a user", "read", "input / output, a million", "context")
     return Table(columns, tuple(rows), head="Model")
+
+
+def _rates_shown(price: PriceList) -> str:
+    shown = f"${price.rates.input} / ${price.rates.output}"
+    for tier in price.tiers:
+        shown += f"; over {_short(tier.above)} ${tier.rates.input} / ${tier.rates.output}"
+    return shown
+
+
+def too_short(scenario: Scenario) -> str:
+    """Which models are left out, as their context does not hold the longest request; empty where none is."""
+    longest = longest_request(scenario)
+    keys = (*scenario.compared, *([scenario.api] if scenario.api != OWN else []))
+    prices = [known_price(scenario.model_copy(update={"api": key})) for key in dict.fromkeys(keys)]
+    names = [one.name for one in prices if one and one.context and one.context < longest]
+    if not names:
+        return ""
+    return f"Left out, as the longest request has {quantities.count(longest, 'token')}: {', '.join(names)}."
 
 
 def model_rows(scenario: Scenario) -> list[dict[str, Any]]:
@@ -380,16 +418,23 @@ def _short(tokens: int) -> str:
 
 
 def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
-    """When own accelerators pay, as expected of the engine, or why never."""
+    """When own accelerators pay, as expected of the engine, or why never; and whether the model holds the request."""
     name, chip, own = scenario.architecture.name, scenario.hardware.name, result.own_expected
+    longest, context = longest_request(scenario), scenario.architecture.context
+    held = (
+        f" But {name} was made for {context:,} tokens, and the longest request here has {longest:,}: choose another."
+        if context and longest > context
+        else ""
+    )
     if own.gpus is None or own.month_usd is None:
-        return f"{name} on {chip} cannot serve this feature: it does not fit, or its peak is not published."
+        return f"{name} on {chip} cannot serve this feature: it does not fit, or its peak is not published.{held}"
     gpus = quantities.count(own.gpus, "GPU")
     rent = quantities.shown(own.month_usd, "$")
     said = f"{name} on own {chip} is expected to take {gpus} in the busiest hour, {rent} a month"
     if own.break_even is None:
-        return f"{said}; at these prices it never pays, as the accelerators cost more for each user than the API."
-    return f"{said}; it pays from {quantities.count(ceil(own.break_even), 'user')} on."
+        why = "as the accelerators cost more for each user than the API"
+        return f"{said}; at these prices it never pays, {why}.{held}"
+    return f"{said}; it pays from {quantities.count(ceil(own.break_even), 'user')} on.{held}"
 
 
 def own_table(result: FeatureCost) -> Table:

@@ -327,9 +327,8 @@ def storage_sentence(scenario: Scenario) -> str:
     if not own.input_usd:
         return f"{said}."
     reads = pricing.reads_an_hour_to_pay(usd_per_mtok_hour=hourly, input_usd=own.input_usd, read=own.read)
-    return (
-        f"{said} (${hourly:g} for a million tokens); it pays from {quantities.digits(float(reads))} reads an hour on."
-    )
+    price_said = f"${hourly:g} for a million tokens and hour"
+    return f"{said} ({price_said}); it pays from {quantities.digits(float(reads))} reads an hour on."
 
 
 def cliff_table(scenario: Scenario) -> Table | None:
@@ -340,7 +339,7 @@ def cliff_table(scenario: Scenario) -> Table | None:
     rows = []
     if least > 1:
         plain, kept = (bill(one, price).total_usd for one in (Tokens(fresh=least - 1), Tokens(read=least)))
-        rows.append(Row(f"A start of {least:,} tokens: stored", "$", (float(plain), float(kept))))
+        rows.append(Row(f"A start of {least:,} tokens, read later", "$", (float(plain), float(kept))))
     for tier in price.tiers:
         above = tier.above if tier.inclusive else tier.above + 1
         below, over = (float(bill(Tokens(fresh=tokens), price).total_usd) for tokens in (above - 1, above))

@@ -9,6 +9,7 @@ from inferdash.scenario import Scenario
 from inferdash.studies import (
     batching,
     compute_vs_memory,
+    evidence,
     experts,
     feature_cost,
     kv_cache,
@@ -37,8 +38,8 @@ STUDIES: Final[Mapping[str, ModuleType]] = {
     )
 }
 """Name in the report, and of the page's file -> its study, in the order of the chapter and beyond it."""
-PAGES: Final[Mapping[str, ModuleType]] = {**STUDIES, traffic.NAME: traffic}
-"""Those, and the page whose numbers come from a file of the reader, which no link holds."""
+PAGES: Final[Mapping[str, ModuleType]] = {**STUDIES, traffic.NAME: traffic, evidence.NAME: evidence}
+"""Those, and the pages whose numbers come from a file of the reader, which no link holds, and from publishers."""
 
 
 def report(scenario: Scenario) -> dict[str, Any]:

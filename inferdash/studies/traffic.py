@@ -116,7 +116,13 @@ def study(stream: Readable, asked: tuple[Way, ...], told: Callable[[int], None] 
 
     results = replays(watched(), [(way.rules, way.prices) for way in asked])
     found = tuple((way.name, result) for way, result in zip(asked, results, strict=True))
-    return Traffic(found, trace.left_out, (*trace.problems, *problems(results[0], asked[0].prices)))
+    said = [*trace.problems, *problems(results[0], asked[0].prices)]
+    if results[0].why.not_told and results[0].read_tokens:
+        said.append("The file says itself what was read and stored: other rules and models change the prices alone.")
+    named = sorted(trace.models)
+    if len(named) == 1 and named[0] not in {asked[0].prices.model, ""} and results[0].requests:
+        said.append(f"The file names the model {named[0][:80]}; choose it as the API model to see its own prices.")
+    return Traffic(found, trace.left_out, tuple(said))
 
 
 def problems(result: Replay, prices: PriceList) -> list[str]:

@@ -24,7 +24,7 @@ LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute a
 def headline(title: str, sentence: str, subject: str = "") -> None:
     """The page's name and what it is about, the scenario unless said, small, above the result in words."""
     scenario = state.scenario()
-    st.caption(f"{title}: {subject or scenario.subject}")
+    st.caption(f"{title.removesuffix('?')}: {subject or scenario.subject}")
     for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
     st.title(sentence, anchor=False)

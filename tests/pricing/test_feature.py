@@ -153,6 +153,29 @@ def test_own_accelerators_are_expected_to_take_no_less_than_at_the_limit() -> No
         assert rent == pytest.approx(one.month_usd)
 
 
+def test_beyond_the_break_even_own_accelerators_always_cost_less() -> None:
+    """A second node may be a loss again, so the users from which it pays are those after which it never is."""
+    scenario = Scenario(
+        api="openai/gpt-6-luna", turns=1, sessions=1, documents_tokens=6000, system_tokens=800, tools_tokens=0,
+        user_tokens=0, question=50, answer=400,
+    )  # fmt: skip
+    even = feature_cost.study(scenario).break_even
+    for users in (60_000, 80_000, 100_000, 150_000, 200_000, 400_000, 1_000_000):
+        result = feature_cost.study(scenario.model_copy(update={"users": users}))
+        assert result.own_expected.month_usd is not None
+        if even is not None and users > even:
+            assert result.own_expected.month_usd <= result.month_usd * (1 + 1e-9)
+    assert even is None or even > 90_000
+
+
+def test_a_model_that_does_not_hold_the_longest_request_is_left_out() -> None:
+    scenario = Scenario(documents_tokens=500_000, turns=1)
+    said = feature_cost.too_short(scenario)
+    assert "Mistral Large 3 2512" in said
+    assert "Mistral" not in feature_cost.model_table(scenario).markdown()
+    assert "was made for 8,192 tokens" in feature_cost.own_sentence(scenario, feature_cost.study(scenario))
+
+
 def test_a_known_read_share_takes_the_place_of_timing() -> None:
     scenario = Scenario(share_known=True, read_share=0.4, gap=3600)
     result = feature_cost.study(scenario)

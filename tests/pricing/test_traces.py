@@ -250,9 +250,22 @@ def test_a_log_of_usage_needs_no_times() -> None:
         ('{"time": 1, "input": 2}', "1 line has no number of output tokens."),
         ('{"time": 1, "input": -2, "output": 1}', "1 line has a number of tokens below 0."),
         ('{"time": 1, "input": 1e300, "output": 1}', "1 line has more than 10^12 tokens."),
-        ('{"time": 1, "input": 2.5, "output": 1}', "1 line has a number of tokens that is none."),
-        ('{"time": 1, "input": true, "output": 1}', "1 line has a number of tokens that is none."),
-        ('{"time": 1, "input": [1], "output": 1}', "1 line has a number of tokens that is none."),
+        (
+            '{"time": 1, "input": 2.5, "output": 1}',
+            "1 line has a number of tokens that is not read, as 10000 would be.",
+        ),
+        (
+            '{"time": 1, "input": "10.000", "output": 1}',
+            "1 line has a number of tokens that is not read, as 10000 would be.",
+        ),
+        (
+            '{"time": 1, "input": true, "output": 1}',
+            "1 line has a number of tokens that is not read, as 10000 would be.",
+        ),
+        (
+            '{"time": 1, "input": [1], "output": 1}',
+            "1 line has a number of tokens that is not read, as 10000 would be.",
+        ),
         ('{"time": "soon", "input": 1, "output": 1}', "1 line has a time that is not understood."),
         ('{"time": NaN, "input": 1, "output": 1}', "1 line has a time that is not understood."),
         ('{"time": 1' + "0" * 400 + ', "input": 1, "output": 1}', "1 line has a time that is not understood."),
@@ -308,7 +321,7 @@ def test_repetition_and_disorder_are_said() -> None:
     assert (len(requests), trace.left_out) == (3, 0)
     assert problems == (
         "1 line repeats an earlier one, or its request id; each is counted.",
-        "1 line is earlier in time than the one before; the order of the file is kept.",
+        "1 line is earlier in time than the one before; the order of the file is kept, so a prompt may read what was stored later. Sort it by time.",  # noqa: E501 - one sentence
     )
 
 

@@ -1,0 +1,77 @@
+"""Published measurements beside what was expected of them by a fit that did not see their publisher."""
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from inferdash import shipped
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One published result."""
+
+    model: str
+    accelerator: str
+    gpus: int
+    engine: str
+    weights: str
+    phase: str
+    """decode, prefill, serving at a stated number of requests, or full load."""
+    family: str
+    """Of the accelerator."""
+    batch: float
+    prompt: str
+    measured_s: float
+    """Seconds of a pass, a prompt, or a batch of whole requests."""
+    limit_s: float
+    expected_s: float
+    inside: bool
+    """Whether it lies in the band that the other publishers give."""
+    apart: bool
+    """Whether it stayed out of the fit, as far from all others of its engine."""
+    publisher: str
+    source: str
+    published: str
+    """When it was measured, a year or a month."""
+
+
+@cache
+def measurements() -> tuple[Measurement, ...]:
+    """Every result that can be what it says, in the order of presets/measured/points.csv."""
+    points, sources = _rows("points"), {row["id"]: row for row in _rows("sources")}
+    found = []
+    for one in _rows("predicted"):
+        row = points[int(one["point"]) - 1]
+        source = sources[row["origin"]]
+        found.append(
+            Measurement(
+                model=row["model"],
+                accelerator=row["accelerator"],
+                gpus=int(row["gpus"]),
+                engine=row["engine"],
+                weights=row["weights"],
+                phase=one["phase"],
+                family=one["class"],
+                batch=float(row["batch"]),
+                prompt=row["prompt"],
+                measured_s=float(row["measured_s"]),
+                limit_s=float(one["limit_s"]),
+                expected_s=float(one["expected_s"]),
+                inside=one["inside"] == "1",
+                apart=one["apart"] == "1",
+                publisher=one["publisher"],
+                source=source["source"],
+                published=source["measured"],
+            )
+        )
+    return tuple(found)
+
+
+PHASES: Final = ("decode", "prefill", "serving", "full load")
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (shipped("presets") / "measured" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
