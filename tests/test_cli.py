@@ -5,6 +5,7 @@ import json
 import lzma
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlencode
 
 import pytest
 
@@ -136,3 +137,13 @@ def test_replay_names_what_was_stored_for_longer(tmp_path: Path, capsys: pytest.
     assert printed["problems"][0].startswith("1,000,000 tokens were stored for the longer lifetime")
     assert main(["replay", str(path), "--json", "--prices", "in=2,out=10,write=2.5,write_long=4"]) == 0
     assert json.loads(capsys.readouterr().out)["cost_usd"] == 4
+
+
+def test_a_report_names_what_was_assumed_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    fields = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000}
+    config = json.dumps({"model_type": "stranger", "intermediate_size": 128, **fields})
+    link = "?" + urlencode({"model": "config", "config": config, "v": 1})
+    assert main(["report", link]) == 0
+    assert "“stranger” is not known" in json.loads(capsys.readouterr().out)["problems"][0]
+    assert main(["report", link, "--markdown"]) == 0
+    assert "“stranger” is not known" in capsys.readouterr().out
