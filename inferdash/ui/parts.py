@@ -101,26 +101,24 @@ _PER_LETTER: Final = 8
 def picker(rows: Sequence[Mapping[str, Any]], current: str) -> None:
     """A table of models, searched and sorted by its own tools; a click makes one the model of the scenario.
 
-    The mark on a row follows the scenario, however its model was chosen.
+    The mark follows the scenario, however its model was chosen.
     """
 
     def chosen() -> None:
         state.acted()
-        picked = st.session_state["picker"].selection
-        places = [*(row for row, _ in picked.cells), *picked.rows]
-        if places:
-            key = str(rows[places[0]]["id"])
+        for place, _ in st.session_state["picker"].selection.cells:
+            key = str(rows[place]["id"])
             state.change(model=key, weights=library.models()[key].weights)
 
-    marked = [place for place, row in enumerate(rows) if row["id"] == current]
-    st.session_state["picker"] = {"selection": {"rows": marked, "columns": [], "cells": []}}
+    marked = [(place, "model") for place, row in enumerate(rows) if row["id"] == current]
+    st.session_state["picker"] = {"selection": {"rows": [], "columns": [], "cells": marked}}
     st.dataframe(
         pd.DataFrame(rows),
         key="picker",
         hide_index=True,
         height=420,
         on_select=chosen,
-        selection_mode=["single-row", "single-cell"],
+        selection_mode="single-cell",
         column_config={
             **{
                 name: st.column_config.NumberColumn(format="%.4g")
@@ -128,7 +126,11 @@ def picker(rows: Sequence[Mapping[str, Any]], current: str) -> None:
             },
             "context": st.column_config.NumberColumn(format="localized"),
             "GPUs": st.column_config.NumberColumn(format="localized"),
-            "attention": st.column_config.TextColumn(width=_PER_LETTER * max(len(row["attention"]) for row in rows)),
+            # By itself a column is as wide as its first rows; the names further down are longer.
+            **{
+                name: st.column_config.TextColumn(width=16 + _PER_LETTER * max(len(row[name]) for row in rows))
+                for name in ("model", "maker", "attention")
+            },
         },
     )
 

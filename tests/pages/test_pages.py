@@ -321,7 +321,7 @@ def test_the_table_of_models_marks_the_model() -> None:
     ids = list(app.dataframe[0].value["id"])
 
     def marked() -> list[str]:
-        return [ids[place] for place in app.session_state["picker"]["selection"]["rows"]]
+        return [ids[place] for place, _ in app.session_state["picker"]["selection"]["cells"]]
 
     assert marked() == ["llama-3-8b"]
     app.selectbox(key="model").set_value("qwen3-8b").run()
