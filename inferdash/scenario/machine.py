@@ -203,7 +203,7 @@ class Machine(Validated):
 
     @model_validator(mode="after")
     def _divided(self) -> Self:
-        met = obstacle(self.architecture, self.sharing)
+        met = None if self.sharing.even else obstacle(self.architecture, self.sharing)
         if met:
             part, reason = met
             field = f"{part}_parallel" if self.layout == "mixed" else "layout"
@@ -212,7 +212,7 @@ class Machine(Validated):
 
     @model_validator(mode="after")
     def _room(self) -> Self:
-        if not self.usable_memory:
+        if _as_engine(self) and not self.usable_memory:
             entered = [name for name in _ENGINE if getattr(self, name) != type(self).model_fields[name].default]
             raise PydanticCustomError(
                 "fields",
