@@ -2,7 +2,7 @@ SHELL := bash
 PORT ?= 8501
 PYTHON := .venv/bin/python
 
-.PHONY: help run test check format bench lock browser clean venv installed
+.PHONY: help run test check format bench fit lock browser clean venv installed
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ format: installed ## format the code and sort its imports
 
 bench: installed ## measure the dashboard
 	$(PYTHON) -m bench
+
+fit: installed ## fit the engines of presets/engines/ to published measurements, and print the errors
+	$(PYTHON) -m bench.fit
 
 lock: venv ## pin what pyproject.toml asks for (for newer releases, first remove requirements.lock)
 	$(PYTHON) -m uv --version || $(PYTHON) -m pip install uv

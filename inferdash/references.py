@@ -44,6 +44,7 @@ REFERENCES: Final[dict[str, Reference]] = {
     "linear-attention": Reference(
         "Yang, Kautz, Hatamizadeh: Gated delta networks (2024)", "https://arxiv.org/abs/2412.06464"
     ),
+    "measured": Reference("Fit to 2,300 of 3,380 published measurements, presets/measured/"),
     "roofline": Reference(
         "Williams, Waterman, Patterson: Roofline, an insightful visual performance model (2009)",
         "https://doi.org/10.1145/1498765.1498785",

@@ -40,3 +40,4 @@ class Quantity:
 Bytes: TypeAlias = Annotated[float, Quantity("B")]
 BytesPerSecond: TypeAlias = Annotated[float, Quantity("B/s")]
 FlopsPerSecond: TypeAlias = Annotated[float, Quantity("FLOP/s")]
+Seconds: TypeAlias = Annotated[float, Quantity("s")]

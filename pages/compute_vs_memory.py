@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from inferdash.charts import expected as expected_chart
 from inferdash.charts import request as request_charts
 from inferdash.charts import roofline as roofline_chart
 from inferdash.charts import speculation as speculation_chart
 from inferdash.studies import compute_vs_memory as page
-from inferdash.studies import request, roofline, speculation
+from inferdash.studies import expected, request, roofline, speculation
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.working import working
@@ -24,6 +25,17 @@ controls("output_layer")
 passes = page.pass_table(scenario, result)
 parts.table(passes)
 parts.download(passes, name=page.NAME)
+
+st.header("What engines reach of the limit", anchor=False)
+controls("engine")
+reached = expected.sentence(scenario, result.expected)
+st.markdown(reached)
+for phase, what in (("decode", "decode pass"), ("prefill", "prefill of the prompt")):
+    expected_rows = expected.rows(scenario, result.expected, phase=phase)
+    if expected_rows:
+        parts.chart(expected_chart.parts(what), expected_rows, key=f"expected {phase}", alt=reached)
+st.caption(expected.CAPTION)
+parts.table(expected.table(result.expected))
 
 st.header("One request, from sending to the last token", anchor=False)
 controls("queue", "network", "reasoning")

@@ -8,7 +8,7 @@ from inferdash.charts import feature_cost as charts
 from inferdash.studies import api
 from inferdash.studies import feature_cost as page
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.controls import control, controls
 from inferdash.ui.working import working
 
 scenario = state.scenario()
@@ -21,15 +21,16 @@ changed = page.then_and_now(scenario, datetime.now(UTC).date())
 parts.notes([changed] if changed else [])
 parts.chart(charts.bars(), page.bar_rows(scenario), key="bars", alt=sentence)
 st.caption(page.legend())
-controls("api", "prices")
+controls("api", "prices", "service")
 controls("users", "sessions", "turns")
 controls("gap", "spread", "history")
+controls("share_known", "read_share")
 controls("tools_tokens", "system_tokens", "user_tokens", "documents_tokens", "question")
 st.markdown(page.answer_sentence(scenario))
 costs = page.cost_table(result)
 parts.table(costs)
 parts.download(costs, name=page.NAME)
-parts.table(page.token_table(result))
+parts.table(page.token_table(scenario, result))
 controls("user_price")
 st.markdown(page.margin_sentence(scenario, result))
 
@@ -38,12 +39,18 @@ st.markdown("What the month costs with a quarter less and a quarter more of each
 parts.chart(charts.drivers(), page.driver_rows(scenario, result), key="drivers", alt=sentence)
 
 st.header("The same feature on other models", anchor=False)
-controls("compared")
+control("compared")
+models = page.model_rows(scenario)
+if models:
+    parts.chart(charts.models(len(models)), {"models": models}, key="models", alt="What a month costs on each model.")
+    st.caption("Beside each bar: the longest prompt that the model takes.")
 parts.table(page.model_table(scenario))
 
 st.header("On your own accelerators", anchor=False)
 st.markdown(page.own_sentence(scenario, result))
-controls("rent")
+controls("rent", "engine")
+parts.table(page.own_table(result))
+st.caption(page.OWN_NOTE)
 
 st.header("Rules of the cache", anchor=False)
 st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))

@@ -7,7 +7,7 @@ from inferdash.studies import api
 from inferdash.studies import traffic as page
 from inferdash.studies.feature_cost import legend
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.controls import control, controls
 from inferdash.ui.uploading import uploaded
 
 scenario = state.scenario()
@@ -21,12 +21,13 @@ if result is None:
     st.markdown(page.FILES)
 elif result.own.requests:
     parts.numbers(page.headline_numbers(result))
-    bars = charts.bars("dollars for these requests", height=60 + 34 * len(result.found))
+    bars = charts.bars("dollars for these requests", ways=len(result.found))
     parts.chart(bars, page.bar_rows(result), key="bars", alt=page.sentence(scenario, result))
     st.caption(legend())
 parts.notes(result.problems if result else ())
-controls("api", "prices", "compared")
+controls("api", "prices", "service")
 controls("input_usd", "output_usd", "read", "write")
+control("compared")
 controls("lifetime", "renewed", "minimum", "increment")
 if result and result.own.requests:
     st.header("Where the money went", anchor=False)

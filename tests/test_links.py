@@ -53,6 +53,7 @@ BASELINE_1: dict[str, Any] = {
     "tied": False,
     "weights": "bf16",
     "kv": "bf16",
+    "engine": "vllm",
     "accelerator": "h100-sxm",
     "gpus": 1,
     "memory": None,
@@ -108,6 +109,7 @@ BASELINE_1: dict[str, Any] = {
     "minimum": 0,
     "api": "own",
     "prices": "2026-11-29",
+    "service": "standard",
     "compared": (
         "anthropic/claude-haiku-5-5",
         "anthropic/claude-sonnet-5-5",
@@ -125,6 +127,8 @@ BASELINE_1: dict[str, Any] = {
     "turns": 6,
     "gap": 60.0,
     "spread": 3.0,
+    "share_known": False,
+    "read_share": 0.7,
     "history": 50_000,
     "user_price": 0.0,
     "rent": 3.0,
@@ -380,3 +384,18 @@ def test_what_cannot_be_is_said_and_replaced(query: str, field: str, words: str)
     assert words in problem.sentence
     assert f"Used instead: {field}=" in problem.sentence
     assert report(decoded.scenario)
+
+
+def test_a_service_without_a_price_leaves_the_model() -> None:
+    decoded = links.decode("api=deepseek/deepseek-v4-pro&service=batch&v=1")
+    assert [problem.field for problem in decoded.problems] == ["service"]
+    assert "service=batch has no price for deepseek/deepseek-v4-pro in the list" in decoded.problems[0].sentence
+    assert (decoded.scenario.api, decoded.scenario.service) == ("deepseek/deepseek-v4-pro", "standard")
+
+
+def test_models_to_compare_stand_in_a_link_with_commas() -> None:
+    decoded = links.decode("compared=openai/gpt-6-sol,openai/gpt-6-luna,openai/gpt-6-sol&v=1")
+    assert decoded.scenario.compared == ("openai/gpt-6-sol", "openai/gpt-6-luna")
+    assert links.encode(decoded.scenario) == "compared=openai/gpt-6-sol,openai/gpt-6-luna&v=1"
+    assert links.decode("compared=&v=1").scenario.compared == ()
+    assert "holds x/y, which is not a known API model" in sentences("compared=openai/gpt-6-sol,x/y&v=1")[0]

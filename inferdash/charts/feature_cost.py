@@ -9,20 +9,20 @@ from inferdash.charts import theme
 
 
 @cache
-def bars(axis: str = "all users, dollars a month", *, height: int = 190) -> dict[str, Any]:
-    """Rows "bars": dollars by kind of token, one after another, in each way; `axis` says of what, `height` is in px."""
+def bars(axis: str = "all users, dollars a month", *, ways: int = 2) -> dict[str, Any]:
+    """Rows "bars": dollars by kind of token, one after another, in each of so many ways; `axis` says of what."""
     parts = alt.Chart(alt.NamedData("bars"))
     return theme.finished(
         alt.layer(
             parts.mark_bar(height=alt.RelativeBandSize(0.7), stroke=theme.INK, strokeWidth=1).encode(
                 alt.X("start:Q", axis=theme.money_axis(axis)),
                 alt.X2("end:Q"),
-                alt.Y("way:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=260)),
+                alt.Y("way:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=150)),
                 color=theme.MEANING,
                 tooltip=[alt.Tooltip("label:N", title=""), alt.Tooltip("way:N", title="")],
             )
         ),
-        height=height,
+        height=110 + 40 * ways,
     )
 
 
@@ -50,4 +50,25 @@ def drivers() -> dict[str, Any]:
             .encode(alt.X("usd:Q")),
         ),
         height=320,
+    )
+
+
+@cache
+def models(count: int) -> dict[str, Any]:
+    """Rows "models": dollars of a month of so many models, each with the longest prompt that it takes."""
+    bars_ = alt.Chart(alt.NamedData("models")).encode(
+        alt.X("usd:Q", axis=theme.money_axis("all users, dollars a month"), scale=alt.Scale(padding=70)),
+        alt.Y("name:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=150)),
+        tooltip=[
+            alt.Tooltip("name:N", title="model"),
+            alt.Tooltip("usd:Q", title="a month, $", format=",.2f"),
+            alt.Tooltip("context:N", title="longest prompt"),
+        ],
+    )
+    return theme.finished(
+        alt.layer(
+            bars_.mark_bar(height=alt.RelativeBandSize(0.7)).encode(color=theme.MEANING),
+            bars_.mark_text(**theme.text(align="left", dx=6)).encode(alt.Text("context:N")),
+        ),
+        height=80 + 32 * count,
     )

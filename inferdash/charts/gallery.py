@@ -5,6 +5,7 @@ from typing import Final
 
 from inferdash.charts import (
     batching,
+    expected,
     experts,
     feature_cost,
     kv_cache,
@@ -36,5 +37,7 @@ CHARTS: Final = (
     experts.cost,
     feature_cost.bars,
     feature_cost.drivers,
+    partial(feature_cost.models, 10),
+    partial(expected.parts, "decode pass"),
 )
 """Builders of specifications, in the order of the pages."""

@@ -1,15 +1,34 @@
 """An accelerator as its datasheet: memory, bandwidth, peaks. A rate that a chip does not have is absent."""
 
+from typing import Literal, TypeAlias
+
 from pydantic import Field
 
 from inferdash.facts.precision import PRECISIONS, Precision
 from inferdash.facts.provenance import Sourced
 from inferdash.validated import Bytes, BytesPerSecond, FlopsPerSecond
 
+Family: TypeAlias = Literal[
+    "nvidia-datacenter",
+    "nvidia-workstation",
+    "nvidia-unified",
+    "geforce",
+    "amd-datacenter",
+    "amd-unified",
+    "radeon",
+    "apple",
+    "other-datacenter",
+]
+"""Accelerators that reach a like share of their datasheets.
+
+Workstation: NVIDIA's professional cards with GDDR memory, also for servers. Unified: memory shared with a processor.
+"""
+
 
 class Accelerator(Sourced):
     """One accelerator. Peaks are dense; the larger figures that datasheets print are with sparsity."""
 
+    family: Family = "other-datacenter"
     memory: Bytes = Field(gt=0)
     """As the maker sells it, in GB of 10^9 bytes."""
     visible_memory: Bytes | None = None

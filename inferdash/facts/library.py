@@ -14,6 +14,7 @@ from inferdash import shipped
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.caching import CachingRules
+from inferdash.facts.engine import Engine
 from inferdash.facts.example import Example
 
 Fact = TypeVar("Fact", bound=BaseModel)
@@ -48,6 +49,12 @@ def models() -> dict[str, Architecture]:
 def accelerators() -> dict[str, Accelerator]:
     """Id -> accelerator."""
     return _read_all("accelerators", Accelerator)
+
+
+@cache
+def engines() -> dict[str, Engine]:
+    """Id -> engine."""
+    return _read_all("engines", Engine)
 
 
 @cache

@@ -4,11 +4,12 @@ The list is that of the package genai-prices, which carries it along; nothing is
 from what a provider does, `presets/prices/corrections.toml` says so with its source.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import cache
+from fnmatch import fnmatch
+from functools import cache, lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import HttpUrl
@@ -19,7 +20,17 @@ from inferdash.validated import Validated
 Kind: TypeAlias = Literal["fresh", "read", "written", "written_long", "output"]
 """Tokens by what they are billed as: input that is neither read nor stored, input read from a cache, input stored for
 the usual lifetime, input stored for the longer one, and output with its thinking."""
+SERVICES: Final[Mapping[str, Mapping[str, str]]] = {
+    "standard": {},
+    "batch": {"processing": "batch"},
+    "flex": {"service_tier": "flex"},
+    "priority": {"service_tier": "priority"},
+}
+"""How soon an API answers, at prices of its own -> how the list of prices names it."""
 KINDS: Final[tuple[Kind, ...]] = ("fresh", "read", "written", "written_long", "output")
+
+_NOON: Final = 12
+_SATURDAY: Final = 5
 
 
 @dataclass(frozen=True)
@@ -107,12 +118,20 @@ class Correction(Validated):
     """Where the list is known to differ from what a provider does."""
 
     provider: str
-    model: str = ""
-    """The model, or all of the provider's where empty."""
+    model: str = "*"
+    """Pattern of the models, all of the provider's unless said."""
     inclusive: bool = False
     """Whether the higher tier holds at its number of tokens already."""
     input: Decimal | None = None
     output: Decimal | None = None
+    batch: Decimal | None = None
+    """What a batch costs as a share of the standard prices, where the list has no prices for it."""
+    write_adds_input: bool = False
+    """Whether the price of storing comes on top of the price of input."""
+    weekend_as_hour: int | None = None
+    """The hour of the day, in UTC, whose prices hold through Saturday and Sunday."""
+    utc_offset: int = 0
+    """Hours from UTC to the calendar whose weekend that is."""
     why: str
     source: HttpUrl | str
     checked: date
@@ -153,17 +172,19 @@ def _priced(prices: Any) -> bool:
     return prices.input_mtok is not None and prices.output_mtok is not None
 
 
-def price_list(provider: str, model: str, *, day: date, batch: bool = False) -> PriceList:
+@lru_cache(maxsize=1024)
+def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, service: str = "standard") -> PriceList:
     """What a model costs on a day.
 
     Args:
         provider: the provider's id.
         model: the model as the provider's API calls it.
         day: the day of the requests, in UTC.
-        batch: whether they are sent as a batch, where the provider has a price for that.
+        hour: the hour of that day, in UTC, for those whose prices follow the clock.
+        service: a key of `SERVICES`.
 
     Raises:
-        UnknownModelError: where the provider or the model is not in the list, or has no price for tokens.
+        UnknownModelError: where the provider, the model or the service is not in the list, or has no price for tokens.
     """
     known = _providers().get(provider)
     if known is None:
@@ -171,10 +192,20 @@ def price_list(provider: str, model: str, *, day: date, batch: bool = False) -> 
     found = next((one for one in known.models if one.id == model), None) or known.find_model(model)
     if found is None:
         raise UnknownModelError(f"{provider} {model[:80]} is not in the list of prices.")
-    at_noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
-    prices = found.get_prices(at_noon, {"processing": "batch"} if batch else None)
+    meant = [one for one in corrections() if one.provider == provider and _is_meant(one, found.id, model)]
+    at = datetime(day.year, day.month, day.day, hour, tzinfo=UTC)
+    for one in meant:
+        local = at + timedelta(hours=one.utc_offset)
+        if one.weekend_as_hour is not None and local.weekday() >= _SATURDAY:
+            at = at.replace(hour=one.weekend_as_hour)
+    context = SERVICES[service]
+    prices = found.get_prices(at, dict(context))
     if not _priced(prices):
         raise UnknownModelError(f"{provider} {model[:80]} has no price for input and output tokens.")
+    factor = next((one.batch for one in meant if one.batch and service == "batch"), None)
+    has_it = any(context.items() <= variant.when.items() for variant in found.price_variants or ())
+    if context and not has_it and factor is None:
+        raise UnknownModelError(f"{found.name or found.id} has no price for the service “{service}” in the list.")
     starts = sorted({tier.start for price in vars(prices).values() for tier in getattr(price, "tiers", ())})
     listed = PriceList(
         provider=provider,
@@ -187,10 +218,18 @@ def price_list(provider: str, model: str, *, day: date, batch: bool = False) -> 
         context=found.context_window,
         note=found.price_comments or "",
     )
-    for correction in corrections():
-        if correction.provider == provider and correction.model in {"", found.id, model}:
-            listed = _corrected(listed, correction)
-    return listed
+    for one in meant:
+        listed = _corrected(listed, one)
+    return listed if has_it or factor is None else _each(listed, lambda rates: rates.times(factor))
+
+
+def _is_meant(correction: Correction, *names: str) -> bool:
+    return any(fnmatch(name, correction.model) for name in names)
+
+
+def _each(listed: PriceList, change: Callable[[Rates], Rates]) -> PriceList:
+    tiers = tuple(replace(tier, rates=change(tier.rates)) for tier in listed.tiers)
+    return replace(listed, rates=change(listed.rates), tiers=tiers)
 
 
 def _rates(prices: Any, input_tokens: int) -> Rates:
@@ -218,4 +257,10 @@ def _corrected(listed: PriceList, correction: Correction) -> PriceList:
     )
     tiers = tuple(replace(tier, inclusive=tier.inclusive or correction.inclusive) for tier in listed.tiers)
     note = " ".join(text for text in (listed.note, correction.why) if text)
-    return replace(listed, rates=rates, tiers=tiers, note=note)
+    listed = replace(listed, rates=rates, tiers=tiers, note=note)
+    return _each(listed, _with_input) if correction.write_adds_input else listed
+
+
+def _with_input(rates: Rates) -> Rates:
+    """Rates at which storing a token comes on top of its price as input."""
+    return rates if rates.write is None else replace(rates, write=rates.input + rates.write)

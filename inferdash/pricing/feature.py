@@ -89,8 +89,14 @@ def share_kept_warm(requests_per_day: float, lifetime_s: float) -> float:
     return 1 - exp(-requests_per_day / _DAY_S * lifetime_s)
 
 
-def session(plan: Turns, cache: Cache | None, *, requests_per_day: float) -> list[Turn]:
-    """Expected tokens of each turn of a session; without a cache all input is fresh."""
+def session(
+    plan: Turns, cache: Cache | None, *, requests_per_day: float, known_share: float | None = None
+) -> list[Turn]:
+    """Expected tokens of each turn of a session; without a cache all input is fresh.
+
+    `known_share` is the share of all input that is read, where it was measured: then the rules and the timing say
+    only which of the rest is stored.
+    """
     found = []
     before = 0
     for turn in range(plan.turns):
@@ -108,7 +114,8 @@ def session(plan: Turns, cache: Cache | None, *, requests_per_day: float) -> lis
         in_time = share_in_time(waited, plan.spread, cache.lifetime_s) if turn else 0.0
         warm = share_kept_warm(requests_per_day, cache.lifetime_s)
         read = in_time * _stored(same, cache) + (1 - in_time) * warm * _stored(plan.shared, cache)
-        stored = _stored(total, cache)
+        read = read if known_share is None else known_share * total
+        stored = max(read, _stored(total, cache))
         found.append(Turn(fresh=total - stored, read=read, written=stored - read, output=output))
         before = total
     return found

@@ -109,3 +109,15 @@ def shared_start(first: Sequence[str], second: Sequence[str]) -> int:
     return next(
         (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
     )
+
+
+@formula(unit="$", ref="prompt-caching")
+def storage_usd(*, tokens: Number, hours: Number, usd_per_mtok_hour: Number) -> Number:
+    """Dollars for keeping a start that was stored by name, where an API sells that by time."""
+    return tokens * hours * usd_per_mtok_hour / 1e6
+
+
+@formula(unit="requests", ref="prompt-caching")
+def reads_an_hour_to_pay(*, usd_per_mtok_hour: Number, input_usd: Number, read: Number) -> Number:
+    """Reads an hour from which keeping a start costs less than the input that they save."""
+    return usd_per_mtok_hour / (input_usd * (1 - read))

@@ -194,6 +194,7 @@ class _Sums:
         self.requests = self.prompts = self.read = self.written = self.written_long = self.output = 0
 
     def tokens(self) -> Tokens:
+        """By what they are billed as."""
         fresh = self.prompts - self.written - self.read
         return Tokens(fresh, self.read, self.written - self.written_long, self.written_long, self.output)
 
@@ -209,6 +210,7 @@ class _Run:
         self.gap = self.short = self.never = self.rest = self.untold = 0
 
     def take(self, request: Request) -> None:
+        """Adds a request."""
         sums = self.sums[self.prices.for_input(request.input_tokens)] if self.prices.tiers else self.lowest
         sums.requests += 1
         sums.prompts += request.input_tokens
@@ -231,6 +233,7 @@ class _Run:
             self.untold += request.input_tokens
 
     def result(self) -> Replay:
+        """The bill of those taken so far."""
         found = {rates: sums.tokens() for rates, sums in self.sums.items()}
         dollars = {rates: usd(tokens, rates) for rates, tokens in found.items()}
         over = [rates for rates in found if rates != self.prices.rates]

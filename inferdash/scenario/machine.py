@@ -103,6 +103,11 @@ class Machine(Validated):
     ] = Field("bf16", title="KV cache precision")
     """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
 
+    engine: Annotated[str, Choices("engine", lambda: names_of(library.engines())), Place("page")] = Field(
+        "vllm", title="Engine"
+    )
+    """The program that runs the model. It decides on what is expected, never on a limit."""
+
     accelerator: Annotated[
         str,
         Choices("accelerator", lambda: names_of(library.accelerators()) | {OWN: "Own accelerator"}),

@@ -1,13 +1,15 @@
 """What single pages add to a scenario: their own fields, in the order of the pages."""
 
 from datetime import date
+from decimal import Decimal
 from functools import cache
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library, prices
+from inferdash.facts.prices import PriceList, Rates, UnknownModelError
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.marks import (
     OWN,
@@ -34,6 +36,8 @@ HOW_OFTEN: Final = Choices("rhythm of change", lambda: CHANGES)
 PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents", "q": "question"}
 """Letter in links -> part of a prompt."""
 
+_STANDARD: Final = "standard"
+_SERVICES: Final = {name: name.capitalize() for name in prices.SERVICES}
 COMPARED: Final = (
     "anthropic/claude-haiku-5-5",
     "anthropic/claude-sonnet-5-5",
@@ -80,6 +84,10 @@ def _own_prices(scenario: "Topics") -> bool:
 
 def _of_api(scenario: "Topics") -> bool:
     return scenario.api != OWN
+
+
+def _known_share(scenario: "Topics") -> bool:
+    return scenario.share_known
 
 
 def _share_draft(scenario: "Topics") -> bool:
@@ -201,6 +209,10 @@ class Topics(Machine):
         "2026-11-29", title="Prices of", max_length=10
     )
     """The day of the prices, as 2026-11-29. A link keeps it."""
+    service: Annotated[str, Choices("service", lambda: dict(_SERVICES)), Place("page", _of_api)] = Field(
+        _STANDARD, title="Service"
+    )
+    """How soon the API answers: a batch within a day, flex when there is room, priority first."""
     compared: Annotated[tuple[str, ...], Several(Choices("API model", _apis), most=30), Place("page")] = Field(
         COMPARED, title="Compared with"
     )
@@ -215,6 +227,10 @@ class Topics(Machine):
     """The median: half of the turns come sooner."""
     spread: Annotated[float, Place("page")] = Field(3.0, title="Spread of that time", ge=1, le=10)
     """Two thirds of the times lie between the median divided by this and times this."""
+    share_known: Annotated[bool, Place("page")] = Field(default=False, title="I know the read share")
+    """Where you measured it, it takes the place of what the timing and the rules give."""
+    read_share: Annotated[float, Place("page", _known_share)] = Field(0.7, title="Read share", ge=0, le=1)
+    """Share of all input tokens that your API counts as read from the cache."""
     history: Annotated[int, Place("page")] = Field(50_000, title="History kept, tokens", ge=0, le=TOKENS)
     """Earlier messages and answers in a prompt at most; what is older is cut off."""
     user_price: Annotated[float, Place("page")] = Field(0.0, title="Price for a user, $ a month", ge=0, le=100_000)
@@ -258,3 +274,33 @@ class Topics(Machine):
     """Experts with the largest logits that work on the position."""
     skew: Annotated[float, Place("page")] = Field(0.0, title="Routing skew (0 = even)", ge=0, le=2)
     """0: each expert is chosen equally often. 1: the second is chosen half as often as the first (Zipf)."""
+
+    @model_validator(mode="after")
+    def _has_a_price(self) -> Self:
+        try:
+            self.price  # noqa: B018 - raises where there is none
+        except UnknownModelError:
+            named = ("api", "prices") if self.service == _STANDARD else ("service",)
+            what = {"what": "of that day" if self.service == _STANDARD else f"for {self.api}", "fields": named}
+            raise PydanticCustomError("fields", "has no price {what} in the list", what) from None
+        return self
+
+    @property
+    def price(self) -> PriceList:
+        """The prices of the API on its day, or those that the reader entered.
+
+        Raises:
+            UnknownModelError: where the model had no price of that service that day, in a scenario not validated.
+        """
+        if self.api != OWN:
+            provider, _, model = self.api.partition("/")
+            return prices.price_list(provider, model, day=date.fromisoformat(self.prices), service=self.service)
+        input_usd = Decimal(str(self.input_usd))
+        return prices.entered(
+            Rates(
+                input=input_usd,
+                output=Decimal(str(self.output_usd)),
+                read=input_usd * Decimal(str(self.read)),
+                write=input_usd * Decimal(str(self.write)),
+            )
+        )

@@ -1,11 +1,9 @@
 """The scenario with the prices and the caching rules of the API that it names in the place of those entered."""
 
-from datetime import date
-from decimal import Decimal
 from typing import Final
 
 from inferdash import quantities
-from inferdash.facts import library, prices
+from inferdash.facts import library
 from inferdash.facts.caching import CachingRules, Lifetime
 from inferdash.facts.prices import PriceList, Rates, UnknownModelError
 from inferdash.scenario import OWN, Scenario
@@ -16,32 +14,12 @@ _NOTHING: Final = 10**12
 """A shortest start that no prompt reaches."""
 
 
-def price_of(scenario: Scenario) -> PriceList:
-    """The prices of the scenario's API on its day, or those that the reader entered.
-
-    Raises:
-        UnknownModelError: where the model had no price that day.
-    """
-    if scenario.api != OWN:
-        provider, _, model = scenario.api.partition("/")
-        return prices.price_list(provider, model, day=date.fromisoformat(scenario.prices))
-    input_usd = Decimal(str(scenario.input_usd))
-    rates = Rates(
-        input=input_usd,
-        output=Decimal(str(scenario.output_usd)),
-        read=input_usd * Decimal(str(scenario.read)),
-        write=input_usd * Decimal(str(scenario.write)),
-    )
-    return prices.entered(rates)
-
-
-def problem(scenario: Scenario) -> str:
-    """Why there is no price, where there is none; else empty."""
+def known_price(scenario: Scenario) -> PriceList | None:
+    """The prices of a scenario that was not validated; None where its model had none that day."""
     try:
-        price_of(scenario)
-    except UnknownModelError as error:
-        return str(error)
-    return ""
+        return scenario.price
+    except UnknownModelError:
+        return None
 
 
 def rules_of(price: PriceList) -> CachingRules | None:
@@ -59,7 +37,7 @@ def resolved(scenario: Scenario, *, lifetime: int = 0) -> Scenario:
     """
     if scenario.api == OWN:
         return scenario
-    price = price_of(scenario)
+    price = scenario.price
     rules = rules_of(price)
     rates = price.rates
     usd = {"input_usd": float(rates.input), "output_usd": float(rates.output)}
@@ -90,7 +68,7 @@ def rule_sentences(scenario: Scenario) -> list[str]:
     """The rules of the API's cache, and what is uncertain about them."""
     if scenario.api == OWN:
         return ["The prices and the rules of the cache are those entered on this page or under “Prompt caching”."]
-    price = price_of(scenario)
+    price = scenario.price
     rules = rules_of(price)
     if rules is None:
         return ["The rules of this API's cache are not known, so all input counts as fresh."]

@@ -11,7 +11,8 @@ from inferdash.physics.deployment import deploy
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
-from inferdash.studies import speculation
+from inferdash.studies import expected, speculation
+from inferdash.studies.expected import Expected
 from inferdash.studies.numbers import Row, Table, number, part, plain
 from inferdash.studies.request import FirstToken, request_times
 from inferdash.studies.speculation import Speculation
@@ -66,6 +67,7 @@ class ComputeVsMemory:
     largest_batch: int = number("requests", "largest batch that fits")
     fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
     speculation: Speculation = part("speculative decoding")
+    expected: Expected = part("limit and expected")
 
 
 def study(scenario: Scenario) -> ComputeVsMemory:
@@ -109,6 +111,7 @@ def study(scenario: Scenario) -> ComputeVsMemory:
         largest_batch=int(largest),
         fewest_gpus=int(fewest),
         speculation=gain,
+        expected=expected.study(scenario, prefill_s=prefill_numbers.pass_s, decode_s=decode_numbers.pass_s),
     )
 
 

@@ -8,21 +8,28 @@ from math import ceil
 from typing import Any, Final
 
 from inferdash import quantities
+from inferdash.facts import library
 from inferdash.facts.prices import PriceList, Rates
 from inferdash.formula import section
 from inferdash.physics import memory
+from inferdash.physics.expected import expected, expected_prefill
 from inferdash.physics.passes import decode, prefill
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turn, Turns
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies.api import price_of, problem, resolved, rules_of
+from inferdash.studies.api import known_price, resolved, rules_of
 from inferdash.studies.numbers import Row, Table, number, part
 
 NAME: Final = "feature_cost"
 TITLE: Final = "Price a feature"
 PEAK: Final = 2.5
 """Requests of the busiest hour over those of the mean hour, for a feature used in the day of one part of the world."""
-_HOURS: Final = 730
+OWN_NOTE: Final = (
+    f"The busiest hour has {PEAK:g} times the requests of the mean one. The batch is the largest that fits, and what "
+    "the API would read from its cache is taken to be read from your own."
+)
+_HOURS: Final = 24 * feature.DAYS
+_DAY_S: Final = 86_400
 _QUARTER: Final = 0.25
 
 
@@ -37,6 +44,18 @@ class TokensOfAMonth:
 
 
 @dataclass(frozen=True)
+class Own:
+    """The same requests on rented accelerators; None where they do not fit, or the peak is not known."""
+
+    gpus: int | None = number("GPUs", "for the busiest hour")
+    month_usd: float | None = number("$", "a month of those")
+    utilization: float | None = number("%", "of their hours in use, over the day")
+    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens")
+    usd_per_mtok_written: float | None = number("$", "a million written tokens")
+    break_even: float | None = number("users", "from which they cost less; None: never")
+
+
+@dataclass(frozen=True)
 class FeatureCost:
     """Every headline number of the page."""
 
@@ -48,14 +67,14 @@ class FeatureCost:
     month_tenfold_usd: float = number("$", "a month at ten times the users")
     read_share: float = number("%", "of the input is read from a cache")
     tokens: TokensOfAMonth = part("a month")
-    own_gpus: int | None = number("GPUs", "for the busiest hour, on own accelerators (limit)")
-    own_month_usd: float | None = number("$", "a month of those")
-    break_even: float | None = number("users", "from which own accelerators cost less (limit); None: never")
+    own: Own = part("on own accelerators (limit)")
+    own_expected: Own = part("on own accelerators (expected)")
+    break_even: float | None = number("users", "from which own accelerators cost less (expected); None: never")
 
 
 def study(scenario: Scenario) -> FeatureCost:
     """The numbers of the page for a scenario."""
-    price = price_of(scenario)
+    price = scenario.price
     with section("Requests"):
         requests = feature.requests_a_day(users=scenario.users, sessions_a_day=scenario.sessions, turns=scenario.turns)
     turns = _session(scenario, price)
@@ -63,7 +82,7 @@ def study(scenario: Scenario) -> FeatureCost:
     sessions = scenario.users * scenario.sessions * feature.DAYS
     whole = feature.total(turns)
     month = session_usd * sessions
-    gpus, own_usd, even = _own(scenario, whole, float(requests), month)
+    own, own_expected = (_own(scenario, whole, float(requests), month, at_limit=limit) for limit in (True, False))
     return FeatureCost(
         per_turn_usd=session_usd / scenario.turns,
         per_session_usd=session_usd,
@@ -73,9 +92,9 @@ def study(scenario: Scenario) -> FeatureCost:
         month_tenfold_usd=_month(scenario.model_copy(update={"users": 10 * scenario.users})),
         read_share=whole.read / whole.input if whole.input else 0.0,
         tokens=TokensOfAMonth(*(sessions * count for count in (whole.fresh, whole.written, whole.read, whole.output))),
-        own_gpus=gpus,
-        own_month_usd=own_usd,
-        break_even=even,
+        own=own,
+        own_expected=own_expected,
+        break_even=own_expected.break_even,
     )
 
 
@@ -104,7 +123,8 @@ def _turns(scenario: Scenario) -> Turns:
 def _session(scenario: Scenario, price: PriceList, *, cached: bool = True) -> list[Turn]:
     requests = scenario.users * scenario.sessions * scenario.turns
     cache = _cache(scenario, price) if cached else None
-    return feature.session(_turns(scenario), cache, requests_per_day=requests)
+    known = scenario.read_share if scenario.share_known else None
+    return feature.session(_turns(scenario), cache, requests_per_day=requests, known_share=known)
 
 
 def _usd(turns: list[Turn], price: PriceList) -> float:
@@ -123,31 +143,50 @@ def _parts(turn: Turn, price: PriceList) -> dict[str, float]:
 
 
 def _month(scenario: Scenario) -> float:
-    price = price_of(scenario)
+    price = scenario.price
     return _usd(_session(scenario, price), price) * scenario.users * scenario.sessions * feature.DAYS
 
 
-def _own(
-    scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float
-) -> tuple[int | None, float | None, float | None]:
-    """Accelerators for the busiest hour, their rent for a month, and the users from which that is less."""
+_NOT: Final = Own(None, None, None, None, None, None)
+
+
+def _own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float, *, at_limit: bool) -> Own:
+    """Accelerators for the busiest hour, their rent, and the users from which that is less than `month_usd`."""
     machine = scenario.deployment
     per_request = {kind: getattr(whole, kind) / scenario.turns for kind in ("fresh", "written", "read", "output")}
     context = max(1, round(whole.input / scenario.turns))
     batch = int(memory.largest_batch(machine, tokens=context + round(per_request["output"])))
     run = max(1, round(per_request["fresh"] + per_request["written"]))
-    reading = prefill(machine, prompt=run, output_layer_last=True).pass_s
-    writing = decode(machine, requests=max(1, batch), past=context).pass_s
-    if reading is None or writing is None or not batch:
-        return None, None, None
-    seconds = float(reading) + per_request["output"] * float(writing) / batch
-    nodes = max(1, ceil(requests_a_day / 86_400 * PEAK * seconds))
+    if not batch:
+        return _NOT
+    if at_limit:
+        reading = prefill(machine, prompt=run, output_layer_last=True).pass_s
+        writing = decode(machine, requests=batch, past=context).pass_s
+    else:
+        engine = library.engines()[scenario.engine]
+        passes = expected_prefill(machine, engine, prompt=run)
+        one = expected(machine, engine, requests=batch, positions=1, past=context)
+        reading = sum(float(part.pass_s) for part in passes) if passes else None
+        writing = one.pass_s if one else None
+    if reading is None or writing is None:
+        return _NOT
+    answer_s = per_request["output"] * float(writing) / batch
+    seconds = float(reading) + answer_s
+    busy = requests_a_day / _DAY_S * seconds
+    nodes = max(1, ceil(busy * PEAK))
+    second_usd = scenario.rent * machine.gpus / 3600
     node_usd = scenario.rent * machine.gpus * _HOURS
-    if not requests_a_day or not month_usd:
-        return nodes * machine.gpus, nodes * node_usd, None
-    users_of_a_node = scenario.users / (requests_a_day / 86_400 * PEAK * seconds)
-    even = node_usd / (month_usd / scenario.users)
-    return nodes * machine.gpus, nodes * node_usd, even if even <= users_of_a_node else None
+    used = busy / nodes
+    even = node_usd / (month_usd / scenario.users) if month_usd else None
+    users_of_a_node = scenario.users / (busy * PEAK) if busy else 0.0
+    return Own(
+        gpus=nodes * machine.gpus,
+        month_usd=nodes * node_usd,
+        utilization=used,
+        usd_per_mtok_prompt=float(reading) * second_usd / (whole.input / scenario.turns) * 1e6 / used if used else None,
+        usd_per_mtok_written=answer_s * second_usd / per_request["output"] * 1e6 / used if used else None,
+        break_even=even if even is not None and even <= users_of_a_node else None,
+    )
 
 
 def sentence(scenario: Scenario, result: FeatureCost) -> str:
@@ -166,7 +205,7 @@ def sentence(scenario: Scenario, result: FeatureCost) -> str:
 
 
 def _name(scenario: Scenario) -> str:
-    return "your own prices" if scenario.api == OWN else price_of(scenario).name
+    return "your own prices" if scenario.api == OWN else scenario.price.name
 
 
 def headline_numbers(result: FeatureCost) -> list[tuple[str, float | None, str]]:
@@ -202,7 +241,7 @@ _COLOURS: Final = {"fresh": "compute", "stored": "memory", "read": "cache", "out
 
 def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     """Dollars of a month by kind of token, with and without a cache."""
-    price = price_of(scenario)
+    price = scenario.price
     sessions = scenario.users * scenario.sessions * feature.DAYS
     rows = []
     for way, cached in (("with the cache", True), ("without", False)):
@@ -233,18 +272,24 @@ def cost_table(result: FeatureCost) -> Table:
     )
 
 
-def token_table(result: FeatureCost) -> Table:
-    """Tokens of a month by what they are billed as."""
+def token_table(scenario: Scenario, result: FeatureCost) -> Table:
+    """Tokens of a turn, a session and a month by what they are billed as."""
+    sessions = scenario.users * scenario.sessions * feature.DAYS
+
+    def row(label: str, month: float) -> Row:
+        session = month / sessions if sessions else 0.0
+        return Row(label, "tokens", (session / scenario.turns, session, month))
+
     found = result.tokens
     return Table(
-        ("tokens a month",),
+        ("a turn", "a session", "a month"),
         (
-            Row("Fresh", "tokens", (found.fresh,)),
-            Row("Stored in a cache", "tokens", (found.written,)),
-            Row("Read from a cache", "tokens", (found.read,)),
-            Row("Output, thinking included", "tokens", (found.output,)),
+            row("Fresh", found.fresh),
+            row("Stored in a cache", found.written),
+            row("Read from a cache", found.read),
+            row("Output, thinking included", found.output),
         ),
-        head="Billed as",
+        head="Tokens",
     )
 
 
@@ -282,41 +327,73 @@ def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[
     }
 
 
-def model_table(scenario: Scenario) -> Table:
-    """The same feature on other models at today's prices of the scenario, the cheapest first."""
+def _priced_models(scenario: Scenario) -> list[tuple[FeatureCost, PriceList]]:
+    """The feature on each model that is compared and has a price, the cheapest first."""
     keys = dict.fromkeys((*scenario.compared, *([scenario.api] if scenario.api != OWN else [])))
-    found: list[tuple[float, Row]] = []
-    for key in keys:
-        other = scenario.model_copy(update={"api": key})
-        if problem(other):
-            continue
-        result = study(other)
-        price = price_of(other)
-        cells = (
-            str(quantities.shown(result.month_usd, "$")),
-            str(quantities.shown(result.per_user_month_usd, "$")),
-            quantities.percent(result.read_share),
-            f"${price.rates.input} / ${price.rates.output}",
-            f"{price.context:,}" if price.context else "not known",
+    others = (scenario.model_copy(update={"api": key}) for key in keys)
+    found = [(study(other), price) for other in others if (price := known_price(other))]
+    return sorted(found, key=lambda pair: pair[0].month_usd)
+
+
+def model_table(scenario: Scenario) -> Table:
+    """The same feature on other models at the prices of the same day, the cheapest first."""
+    rows = (
+        Row(
+            price.name,
+            "word",
+            (
+                str(quantities.shown(result.month_usd, "$")),
+                str(quantities.shown(result.per_user_month_usd, "$")),
+                quantities.percent(result.read_share),
+                f"${price.rates.input} / ${price.rates.output}",
+                f"{price.context:,}" if price.context else "not known",
+            ),
         )
-        found.append((result.month_usd, Row(price.name, "word", cells)))
-    found.sort(key=lambda pair: pair[0])
+        for result, price in _priced_models(scenario)
+    )
     columns = ("a month", "a user", "read", "input / output, a million", "context")
-    return Table(columns, tuple(row for _, row in found), head="Model")
+    return Table(columns, tuple(rows), head="Model")
+
+
+def model_rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Dollars of a month on each model, with the longest prompt that it takes where that is known."""
+    return [
+        {
+            "name": price.name,
+            "usd": result.month_usd,
+            "context": f"{quantities.digits(price.context / 1000)}k tokens" if price.context else "",
+            "meaning": "money",
+        }
+        for result, price in _priced_models(scenario)
+    ]
 
 
 def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
-    """When own accelerators pay, at the limit, or why never."""
-    name, chip = scenario.architecture.name, scenario.hardware.name
-    if result.own_gpus is None or result.own_month_usd is None:
+    """When own accelerators pay, as expected of the engine, or why never."""
+    name, chip, own = scenario.architecture.name, scenario.hardware.name, result.own_expected
+    if own.gpus is None or own.month_usd is None:
         return f"{name} on {chip} cannot serve this feature: it does not fit, or its peak is not published."
-    gpus = quantities.count(result.own_gpus, "GPU")
-    rent = quantities.shown(result.own_month_usd, "$")
-    said = f"{name} on own {chip} takes {gpus} in the busiest hour at the limit, {rent} a month"
-    if result.break_even is None:
+    gpus = quantities.count(own.gpus, "GPU")
+    rent = quantities.shown(own.month_usd, "$")
+    said = f"{name} on own {chip} is expected to take {gpus} in the busiest hour, {rent} a month"
+    if own.break_even is None:
         return f"{said}; at these prices it never pays, as the accelerators cost more for each user than the API."
-    users = quantities.count(ceil(result.break_even), "user")
-    return f"{said}; it pays from {users} on. Real engines reach a part of the limit, so plan with more."
+    return f"{said}; it pays from {quantities.count(ceil(own.break_even), 'user')} on."
+
+
+def own_table(result: FeatureCost) -> Table:
+    """The same requests on own accelerators, at the limit and as expected."""
+    both = (result.own, result.own_expected)
+    rows = (
+        ("GPUs for the busiest hour", "GPUs", "gpus"),
+        ("Their rent for a month", "$", "month_usd"),
+        ("In use, over the day", "%", "utilization"),
+        ("A million prompt tokens", "$", "usd_per_mtok_prompt"),
+        ("A million written tokens", "$", "usd_per_mtok_written"),
+    )
+    cells = [Row(label, unit, tuple(getattr(one, name) for one in both)) for label, unit, name in rows]
+    even = tuple("never" if one.break_even is None else f"{ceil(one.break_even):,} users" for one in both)
+    return Table(("limit", "expected"), (*cells, Row("Pays from", "word", even)), head="Own accelerators")
 
 
 def margin_sentence(scenario: Scenario, result: FeatureCost) -> str:
@@ -335,9 +412,10 @@ def then_and_now(scenario: Scenario, today: date) -> str:
     if scenario.api == OWN or date.fromisoformat(scenario.prices) == today:
         return ""
     now = scenario.model_copy(update={"prices": today.isoformat()})
-    if problem(scenario) or problem(now):
+    then_price, now_price = scenario.price, known_price(now)
+    if now_price is None:
         return ""
-    then_rates, now_rates = (price_of(one).rates for one in (scenario, now))
+    then_rates, now_rates = then_price.rates, now_price.rates
     named: dict[str, Callable[[Rates], Decimal]] = {
         "input": lambda rates: rates.of("fresh"),
         "read": lambda rates: rates.of("read"),

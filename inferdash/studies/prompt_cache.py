@@ -11,8 +11,9 @@ from inferdash import quantities
 from inferdash.formula import section
 from inferdash.physics.passes import one_pass, prefill
 from inferdash.pricing import prompt_cache as pricing
+from inferdash.pricing.tokens import Tokens, bill
 from inferdash.scenario import CHANGES, OWN, PARTS, Scenario
-from inferdash.studies.api import price_of, resolved, rules_of
+from inferdash.studies.api import resolved, rules_of
 from inferdash.studies.numbers import Row, Table, number, plain
 
 NAME: Final = "prompt_cache"
@@ -297,7 +298,7 @@ def lifetime_rows(scenario: Scenario, result: PromptCache) -> dict[str, list[dic
 
 def lifetime_table(scenario: Scenario) -> Table | None:
     """What a request costs on average with each of the API's lifetimes; None where it has one, or none is known."""
-    rules = rules_of(price_of(scenario))
+    rules = rules_of(scenario.price)
     if rules is None or len(rules.lifetimes) == 1:
         return None
     found = []
@@ -314,6 +315,40 @@ def lifetime_table(scenario: Scenario) -> Table | None:
         ),
         head="Lifetime",
     )
+
+
+def storage_sentence(scenario: Scenario) -> str:
+    """What it costs to keep the start by name, and when that pays; empty where the API does not sell it."""
+    price = scenario.price
+    rules = rules_of(price)
+    hourly = rules.storage_price(price.model, price.day) if rules else None
+    if hourly is None:
+        return ""
+    own = resolved(scenario)
+    usd = pricing.storage_usd(tokens=scenario.shared, hours=1, usd_per_mtok_hour=hourly)
+    said = f"Stored by name, the shared prefix costs {quantities.shown(float(usd), '$')} an hour"
+    if not own.input_usd:
+        return f"{said}."
+    reads = pricing.reads_an_hour_to_pay(usd_per_mtok_hour=hourly, input_usd=own.input_usd, read=own.read)
+    return (
+        f"{said} (${hourly:g} for a million tokens); it pays from {quantities.digits(float(reads))} reads an hour on."
+    )
+
+
+def cliff_table(scenario: Scenario) -> Table | None:
+    """What one token more does at the shortest stored start and at the tiers of the price; None where are none."""
+    price, own = scenario.price, resolved(scenario)
+    rules = rules_of(price)
+    least = own.minimum if rules or not price.provider else 0
+    rows = []
+    if least > 1:
+        plain, kept = (bill(one, price).total_usd for one in (Tokens(fresh=least - 1), Tokens(read=least)))
+        rows.append(Row(f"A start of {least:,} tokens: stored", "$", (float(plain), float(kept))))
+    for tier in price.tiers:
+        above = tier.above if tier.inclusive else tier.above + 1
+        below, over = (float(bill(Tokens(fresh=tokens), price).total_usd) for tokens in (above - 1, above))
+        rows.append(Row(f"A prompt of {above:,} tokens: a higher rate for all of it", "$", (below, over)))
+    return Table(("input with a token less", "input with it"), tuple(rows), head="Cliff") if rows else None
 
 
 def money_table(scenario: Scenario, result: PromptCache) -> Table:

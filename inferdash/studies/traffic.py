@@ -59,22 +59,22 @@ class Traffic:
 def ways(scenario: Scenario) -> tuple[Way, ...]:
     """The scenario's prices and rules, the other lifetimes of its API, then the models that the reader compares."""
     others = (scenario.model_copy(update={"api": key}) for key in scenario.compared if key != scenario.api)
-    return (*_lifetimes(scenario), *(_way(other, 0) for other in others if not api.problem(other)))
+    return (*_lifetimes(scenario), *(_way(other, 0) for other in others if api.known_price(other)))
 
 
 def _lifetimes(scenario: Scenario) -> Iterator[Way]:
-    rules = api.rules_of(api.price_of(scenario))
+    rules = api.rules_of(scenario.price)
     for lifetime in range(len(rules.lifetimes) if rules else 1):
         yield _way(scenario, lifetime)
 
 
 def _way(scenario: Scenario, lifetime: int) -> Way:
-    price = api.price_of(scenario)
+    price = scenario.price
     rules = api.rules_of(price)
     plain = api.resolved(scenario, lifetime=lifetime)
     name = price.name
     if rules and lifetime:
-        name = f"{name}, stored for {quantities.shown(plain.lifetime, 's')}"
+        name = f"{name}, {quantities.shown(plain.lifetime, 's')}"
         factor = Decimal(str(plain.write))
         price = replace(
             price,
@@ -135,7 +135,7 @@ def problems(result: Replay, prices: PriceList) -> list[str]:
 def subject(scenario: Scenario) -> str:
     """The prices and their day."""
     own = scenario.api == OWN
-    return "own prices and rules" if own else f"{api.price_of(scenario).name}, prices of {scenario.prices}"
+    return "own prices and rules" if own else f"{scenario.price.name}, prices of {scenario.prices}"
 
 
 def sentence(scenario: Scenario, result: Traffic) -> str:

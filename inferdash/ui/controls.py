@@ -39,6 +39,7 @@ def control(name: str) -> None:
             help=about,
             max_selections=several.most,
             select_all=False,
+            wrap=True,
             persist_state="session",
         )
     elif unit:

@@ -129,11 +129,35 @@ def test_own_accelerators_pay_from_the_break_even_on() -> None:
     below, above = (
         feature_cost.study(scenario.model_copy(update={"users": int(even * factor)})) for factor in (0.98, 1.02)
     )
-    assert below.own_month_usd is not None
-    assert above.own_month_usd is not None
-    assert below.own_month_usd > below.month_usd
-    assert above.own_month_usd < above.month_usd
+    assert below.own_expected.month_usd is not None
+    assert above.own_expected.month_usd is not None
+    assert below.own_expected.month_usd > below.month_usd
+    assert above.own_expected.month_usd < above.month_usd
     assert feature_cost.study(scenario.model_copy(update={"rent": 5000.0})).break_even is None
+
+
+def test_own_accelerators_are_expected_to_take_no_less_than_at_the_limit() -> None:
+    result = feature_cost.study(Scenario(users=4_000_000))
+    own, expected = result.own, result.own_expected
+    assert own.gpus is not None
+    assert expected.gpus is not None
+    assert own.gpus <= expected.gpus
+    for one in (own, expected):
+        assert one.utilization is not None
+        assert 0 < one.utilization <= 1 / feature_cost.PEAK
+        assert one.usd_per_mtok_prompt is not None
+        assert one.usd_per_mtok_written is not None
+        tokens = result.tokens
+        prompt = tokens.fresh + tokens.read + tokens.written
+        rent = prompt * one.usd_per_mtok_prompt / 1e6 + tokens.output * one.usd_per_mtok_written / 1e6
+        assert rent == pytest.approx(one.month_usd)
+
+
+def test_a_known_read_share_takes_the_place_of_timing() -> None:
+    scenario = Scenario(share_known=True, read_share=0.4, gap=3600)
+    result = feature_cost.study(scenario)
+    assert result.read_share == pytest.approx(0.4)
+    assert result.month_usd < feature_cost.study(scenario.model_copy(update={"read_share": 0.3})).month_usd
 
 
 def test_a_link_says_what_its_prices_were_and_are() -> None:

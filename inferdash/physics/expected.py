@@ -1,0 +1,196 @@
+"""The expected time of a pass: what engines have been measured to reach, beside the limit of the datasheet.
+
+The parts stand one after another, as measurements say: loading, arithmetic, a time for each layer, the vectors on their
+way through memory, and the waiting of accelerators for each other. The limit is a floor under their sum.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from inferdash.facts.engine import Band, Engine
+from inferdash.formula import Number, formula
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.parallelism import ACTIVATION_BYTES
+from inferdash.physics.passes import Pass, one_pass
+
+
+@formula(unit="%", ref="measured")
+def reached_share(*, share: Number, rate: Number, ceiling: Number) -> Number:
+    """Share of a datasheet's rate that programs reach which come close to a ceiling on no accelerator.
+
+    `share` is what they reach where the rate is far below the ceiling.
+    """
+    return 1 / (1 / share + rate / ceiling)
+
+
+@formula(unit="s", ref="measured")
+def expected_load_s(*, load_s: Number, share: Number) -> Number:
+    """Seconds of loading at a share of the bandwidth; `load_s` is at all of it."""
+    return load_s / share
+
+
+@formula(unit="s", ref="measured")
+def expected_compute_s(
+    *, compute_s: Number, attention_part: Number, matrix_share: Number, attention_share: Number
+) -> Number:
+    """Seconds of arithmetic at shares of the peaks, that of attention lower; `compute_s` is at all of them.
+
+    `attention_part` is how much of that time is attention.
+    """
+    return compute_s * ((1 - attention_part) / matrix_share + attention_part / attention_share)
+
+
+@formula(unit="%", ref="measured")
+def attention_part(*, matrix_flops: Number, peak: Number, attention_flops: Number, attention_peak: Number) -> Number:
+    """Part of the time of arithmetic that is attention, at full peaks."""
+    return attention_flops / attention_peak / (matrix_flops / peak + attention_flops / attention_peak)
+
+
+@formula(unit="s", ref="measured")
+def layers_s(*, layers: Number, layer_s: Number, factor: Number) -> Number:
+    """Seconds that the layers add to a pass: kernels that start, small ones, gaps between them."""
+    return layers * layer_s * factor
+
+
+@formula(unit="s", ref="measured")
+def vectors_s(
+    *, trips: Number, layers: Number, positions: Number, hidden: Number, bytes_per_number: Number, bandwidth: Number
+) -> Number:
+    """Seconds in which the vectors of the positions go to memory and come back, `trips` times in each layer."""
+    return trips * layers * positions * hidden * bytes_per_number / bandwidth
+
+
+@formula(unit="s", ref="measured")
+def waiting_s(*, exchanges: Number, exchange_s: Number, link_s: Number, gaps: Number, gap_s: Number) -> Number:
+    """Seconds in which accelerators wait: for each exchange, for its bytes on the link, and from group to group."""
+    return exchanges * exchange_s + link_s + gaps * gap_s
+
+
+@formula(unit="s", ref="measured")
+def expected_pass_s(
+    *, limit_s: Number, load_s: Number, compute_s: Number, layers_s: Number, vectors_s: Number, waiting_s: Number
+) -> Number:
+    """Expected seconds of a pass: the sum of its parts, and never less than the limit."""
+    return np.maximum(limit_s, load_s + compute_s + layers_s + vectors_s + waiting_s)
+
+
+@formula(unit="s", ref="measured")
+def served_prefill_s(*, prefill_s: Number, server_s: Number) -> Number:
+    """Expected seconds to the first token through a server that has nothing else to do."""
+    return prefill_s + server_s
+
+
+@formula(unit="s", ref="measured")
+def edge_s(*, expected_s: Number, factor: Number) -> Number:
+    """An edge of the band around an expected time."""
+    return expected_s * factor
+
+
+@dataclass(frozen=True)
+class ExpectedPass:
+    """The expected time of one pass, by part. Its fields are numbers, or arrays where it was asked for with arrays."""
+
+    load_s: Number
+    compute_s: Number
+    layers_s: Number
+    vectors_s: Number
+    waiting_s: Number
+    pass_s: Number
+
+    def band_s(self, band: Band) -> tuple[Number, Number]:
+        """Seconds between which four of five measurements are expected."""
+        low, high = band
+        return edge_s(expected_s=self.pass_s, factor=low), edge_s(expected_s=self.pass_s, factor=high)
+
+
+def expected_pass(
+    deployment: Deployment, engine: Engine, one: Pass, *, requests: Number, positions: Number
+) -> ExpectedPass | None:
+    """The expected time of a pass; None where no peak of the accelerator is known.
+
+    Args:
+        deployment: what runs on what.
+        engine: the program that runs it.
+        one: the pass at its limit.
+        requests: requests in the pass.
+        positions: new positions of each request.
+    """
+    chip, shape, layout = deployment.accelerator, deployment.architecture, deployment.layout
+    if one.compute_s is None or one.pass_s is None or deployment.peak is None or deployment.attention_peak is None:
+        return None
+    reach = engine.reach[chip.family]
+    bandwidth_share, matrix_share = reach.bandwidth_share, reach.arithmetic_share
+    if engine.bandwidth_ceiling is not None:
+        bandwidth_share = reached_share(share=bandwidth_share, rate=chip.bandwidth, ceiling=engine.bandwidth_ceiling)  # type: ignore[assignment]
+    if engine.arithmetic_ceiling is not None:
+        matrix_share = reached_share(share=matrix_share, rate=deployment.peak, ceiling=engine.arithmetic_ceiling)  # type: ignore[assignment]
+    part = attention_part(
+        matrix_flops=one.matrix_flops,
+        peak=deployment.peak,
+        attention_flops=one.attention_flops,
+        attention_peak=deployment.attention_peak,
+    )
+    load = expected_load_s(load_s=one.load_s, share=bandwidth_share)
+    compute = expected_compute_s(
+        compute_s=one.compute_s,
+        attention_part=part,
+        matrix_share=matrix_share,
+        attention_share=engine.attention_share,
+    )
+    layers = layers_s(
+        layers=shape.layers,
+        layer_s=reach.layer,
+        factor=engine.experts_factor if deployment.parameters.mixture else 1,
+    )
+    sharing = layout.data if not layout.even else deployment.gpus
+    vectors = vectors_s(
+        trips=engine.vector_trips,
+        layers=shape.layers,
+        positions=requests * positions / sharing,
+        hidden=shape.hidden,
+        bytes_per_number=ACTIVATION_BYTES,
+        bandwidth=chip.bandwidth,
+    )
+    waiting = waiting_s(
+        exchanges=2 * shape.layers if layout.tensor > 1 else 0,
+        exchange_s=engine.exchange,
+        link_s=0 if one.link_s is None else one.link_s,
+        gaps=layout.pipeline - 1,
+        gap_s=engine.stage,
+    )
+    return ExpectedPass(
+        load_s=load,
+        compute_s=compute,
+        layers_s=layers,
+        vectors_s=vectors,
+        waiting_s=waiting,
+        pass_s=expected_pass_s(
+            limit_s=one.pass_s,
+            load_s=load,
+            compute_s=compute,
+            layers_s=layers,
+            vectors_s=vectors,
+            waiting_s=waiting,
+        ),
+    )
+
+
+def expected(
+    deployment: Deployment, engine: Engine, *, requests: Number, positions: Number, past: Number
+) -> ExpectedPass | None:
+    """The same from the numbers of a pass, with the output layer at the last position of each request."""
+    one = one_pass(deployment, requests=requests, positions=positions, past=past, output_positions=1)
+    return expected_pass(deployment, engine, one, requests=requests, positions=positions)
+
+
+def expected_prefill(deployment: Deployment, engine: Engine, *, prompt: int) -> tuple[ExpectedPass, ...] | None:
+    """The passes in which an engine reads the prompt of one request, in equal chunks that are no longer than its own.
+
+    None where no peak of the accelerator is known.
+    """
+    chunks = -(-prompt // engine.chunk)
+    size = prompt / chunks
+    passes = [expected(deployment, engine, requests=1, positions=size, past=chunk * size) for chunk in range(chunks)]
+    known = tuple(one for one in passes if one is not None)
+    return known if len(known) == chunks else None

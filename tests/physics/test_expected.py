@@ -1,0 +1,123 @@
+"""Expected times against measurements from outside, then the laws that they keep."""
+
+from itertools import cycle, product
+from typing import Final
+
+import numpy as np
+import pytest
+
+from inferdash.facts import library
+from inferdash.facts.precision import PRECISIONS
+from inferdash.physics.deployment import Deployment, deploy
+from inferdash.physics.expected import expected, expected_pass, expected_prefill, reached_share, served_prefill_s
+from inferdash.physics.parallelism import Layout
+from inferdash.physics.passes import one_pass
+
+ENGINES: Final = library.engines()
+BF16: Final = PRECISIONS["bf16"]
+BATCHES: Final = np.array([1, 2, 16, 64, 256, 2048])
+
+
+def machine(model: str, chip: str, weights: str = "bf16", layout: Layout | None = None) -> Deployment:
+    shape, accelerator, form = library.models()[model], library.accelerators()[chip], PRECISIONS[weights]
+    if layout is None:
+        return deploy(shape, accelerator, gpus=1, weights=form, cache=BF16)
+    return deploy(shape, accelerator, gpus=layout.gpus, weights=form, cache=BF16, layout=layout)
+
+
+KERNELS: Final = [(1, 1, 6.18), (16, 1, 7.51), (64, 1, 10.35), (256, 1, 19.56), (1, 1024, 22.1)]
+"""Llama 3 8B on an H100 SXM: requests, new positions of each, and milliseconds of vLLM's kernels alone.
+
+Decode passes after 1,024 tokens and the prefill of 1,024. No fit has seen them.
+"""
+
+
+@pytest.mark.parametrize(("requests", "positions", "kernels_ms"), KERNELS)
+def test_it_is_near_kernels_that_no_fit_has_seen(requests: int, positions: int, kernels_ms: float) -> None:
+    past = 1024 if positions == 1 else 0
+    one = expected(
+        machine("llama-3-8b", "h100-sxm"), ENGINES["vllm"], requests=requests, positions=positions, past=past
+    )
+    assert one is not None
+    assert 1e-3 * kernels_ms <= one.pass_s <= 1.5e-3 * kernels_ms  # gaps between kernels come on top of them
+
+
+CHIPS: Final = [key for key, chip in library.accelerators().items() if chip.dense_bf16]
+LAYOUTS: Final = (None, Layout(even=False, tensor=8), Layout(even=False, pipeline=4, data=2))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_it_is_never_below_the_limit(engine: str) -> None:
+    models, formats = cycle(library.models()), cycle(PRECISIONS)
+    for chip in CHIPS:
+        for layout, (positions, past) in product(LAYOUTS, ((1, 4096), (2048, 0))):
+            here = machine(next(models), chip, next(formats), layout)
+            limit = one_pass(here, requests=BATCHES, positions=positions, past=past, output_positions=1)
+            one = expected_pass(here, ENGINES[engine], limit, requests=BATCHES, positions=positions)
+            assert one is not None
+            assert np.all(np.asarray(one.pass_s) >= np.asarray(limit.pass_s))
+
+
+@pytest.mark.parametrize("model", library.models())
+def test_no_model_is_read_faster_than_the_limit(model: str) -> None:
+    here = machine(model, "rtx-4090")
+    limit = one_pass(here, requests=BATCHES, positions=1, past=1024, output_positions=1)
+    one = expected_pass(here, ENGINES["exllama"], limit, requests=BATCHES, positions=1)
+    assert one is not None
+    assert np.all(np.asarray(one.pass_s) > np.asarray(limit.pass_s))
+
+
+def test_parts_add_up_and_more_work_takes_longer() -> None:
+    one = expected(machine("llama-3-8b", "h100-sxm"), ENGINES["vllm"], requests=BATCHES, positions=1, past=1024)
+    assert one is not None
+    parts = one.load_s + one.compute_s + one.layers_s + one.vectors_s + one.waiting_s
+    np.testing.assert_allclose(np.asarray(one.pass_s), np.asarray(parts), rtol=1e-12)
+    assert np.all(np.diff(np.asarray(one.pass_s)) > 0)
+
+
+def test_accelerators_that_wait_for_each_other_take_longer_than_their_share() -> None:
+    alone = expected(machine("llama-3-8b", "h100-sxm"), ENGINES["vllm"], requests=1, positions=1, past=1024)
+    four = machine("llama-3-8b", "h100-sxm", layout=Layout(even=False, tensor=4))
+    together = expected(four, ENGINES["vllm"], requests=1, positions=1, past=1024)
+    assert alone is not None
+    assert together is not None
+    assert together.waiting_s > 0 == alone.waiting_s
+    assert alone.pass_s / 4 < together.pass_s < alone.pass_s
+
+
+def test_a_prompt_is_read_in_chunks() -> None:
+    here = machine("llama-3-8b", "h100-sxm")
+    whole = expected_prefill(here, ENGINES["vllm"], prompt=4096)
+    chunks = expected_prefill(here, ENGINES["llama.cpp"], prompt=4097)
+    assert whole is not None
+    assert chunks is not None
+    assert len(whole) == 1
+    assert len(chunks) == 9
+    assert whole[0] == expected(here, ENGINES["vllm"], requests=1, positions=4096, past=0)
+    assert sum(float(one.load_s) for one in chunks) > 8 * float(whole[0].load_s)
+    assert chunks[-1].compute_s > chunks[0].compute_s
+
+
+def test_without_a_peak_nothing_is_expected() -> None:
+    here = machine("llama-3-8b", "m2-ultra")
+    assert expected(here, ENGINES["mlx"], requests=1, positions=1, past=1) is None
+    assert expected_prefill(here, ENGINES["mlx"], prompt=100) is None
+
+
+def test_a_ceiling_takes_more_of_a_faster_accelerator() -> None:
+    assert reached_share(share=0.8, rate=0, ceiling=1e12) == pytest.approx(0.8)
+    assert reached_share(share=1, rate=1e12, ceiling=1e12) == pytest.approx(0.5)
+    slow, fast = (float(reached_share(share=0.9, rate=rate, ceiling=6e12)) for rate in (1e12, 3e12))
+    assert slow > fast
+    assert 3e12 * fast > 1e12 * slow
+
+
+def test_a_band_holds_what_is_expected_and_is_wider_where_less_is_known() -> None:
+    one = expected(machine("llama-3-8b", "h100-sxm"), ENGINES["vllm"], requests=1, positions=1, past=1024)
+    assert one is not None
+    low, high = one.band_s(ENGINES["vllm"].bands.decode)
+    assert low < one.pass_s < high
+    for phase in ("decode", "prefill", "serving"):
+        known, unknown = (getattr(ENGINES[key].bands, phase) for key in ("vllm", "unknown"))
+        assert unknown[1] / unknown[0] >= known[1] / known[0]
+    assert served_prefill_s(prefill_s=one.pass_s, server_s=ENGINES["vllm"].server) > one.pass_s

@@ -1,0 +1,57 @@
+"""Limit and expectation beside each other, for a scenario."""
+
+import pytest
+
+from inferdash import links
+from inferdash.studies import compute_vs_memory, expected
+from inferdash.studies.report import report
+
+KERNELS_MS = {"prefill": 22.1, "decode": 6.18}
+"""Llama 3 8B on an H100 SXM under vLLM, kernels alone, after 1,024 tokens; no fit has seen them."""
+
+SCENARIOS = (
+    "v=1",
+    "batch=256&v=1",
+    "model=deepseek-v3&weights=fp8&accelerator=h200-sxm&gpus=8&layout=tensor&batch=64&v=1",
+    "model=qwen3-32b&accelerator=rtx-4090&gpus=4&layout=pipeline&engine=llama.cpp&v=1",
+    "model=own&layers=10&accelerator=own&memory=24GB&bandwidth=1TB/s&peak=100TFLOP/s&v=1",
+    "prompt=1000000&v=1",
+)
+
+
+@pytest.mark.parametrize("phase", KERNELS_MS)
+def test_the_band_holds_kernels_with_their_gaps(phase: str) -> None:
+    one = report(links.decode("v=1").scenario)["compute_vs_memory"]["expected"][phase]
+    assert one["limit"] <= 1e-3 * KERNELS_MS[phase] <= one["expected"] <= 1.5e-3 * KERNELS_MS[phase]
+
+
+@pytest.mark.parametrize("query", SCENARIOS)
+def test_limit_low_expected_high_are_in_order(query: str) -> None:
+    scenario = links.decode(query).scenario
+    result = compute_vs_memory.study(scenario).expected
+    for one in (result.prefill, result.decode):
+        assert one.limit is not None
+        assert one.expected is not None
+        assert one.low is not None
+        assert one.high is not None
+        assert 0 < one.limit <= one.low <= one.high
+        assert one.limit <= one.expected <= one.high
+    for phase in ("prefill", "decode"):
+        rows = expected.rows(scenario, result, phase=phase)
+        assert rows["parts"][-1]["end_s"] <= getattr(result, phase).expected * (1 + 1e-9)
+
+
+def test_without_a_peak_nothing_is_expected() -> None:
+    scenario = links.decode("accelerator=m4-max&v=1").scenario
+    result = compute_vs_memory.study(scenario).expected
+    assert (result.decode.expected, result.prefill.expected) == (None, None)
+    assert expected.rows(scenario, result, phase="decode") == {}
+    assert "peak" in expected.sentence(scenario, result)
+
+
+def test_the_engine_moves_no_limit() -> None:
+    limits = {
+        compute_vs_memory.study(links.decode(f"engine={engine}&v=1").scenario).decode.pass_s
+        for engine in ("vllm", "llama.cpp", "unknown")
+    }
+    assert len(limits) == 1
