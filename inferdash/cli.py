@@ -79,7 +79,8 @@ def _report(link: str, *, as_markdown: bool) -> int:
             print(f"\n- {report.literal(sentence)}")
     else:
         _print_json(
-            {"link": f"?{links.encode(decoded.scenario)}", "problems": sentences} | report.report(decoded.scenario)
+            {"link": f"?{links.encode(decoded.scenario)}", "problems": [*sentences, *decoded.scenario.notes]}
+            | report.report(decoded.scenario)
         )
     return _NOT_READ_IN_FULL if sentences else 0
 

@@ -24,6 +24,7 @@ if scenario.gpus == 1:
     st.markdown("One GPU shares with no other. Choose more of them to compare the ways in which they can.")
 else:
     st.markdown(page.layout_note(scenario))
+    parts.notes(page.impossible_layouts(scenario))
     layouts = page.layout_table(scenario)
     parts.table(layouts)
     parts.download(layouts, name=page.NAME)

@@ -25,10 +25,11 @@ parts.preset(scenario.architecture)
 
 st.header("Every model", anchor=False)
 st.markdown(
-    f"{len(library.models())} models; a click on a row makes it the model of every page, in its maker’s format. "
-    f"Fewest GPUs are those of {scenario.hardware.name} that hold it and one request."
+    f"{len(library.models())} models; a click on one makes it the model of every page, in its maker’s format. GPUs "
+    f"are the fewest of {scenario.hardware.name} that hold it and one request, billion counts its parameters, active "
+    "those that work on a token, and GB is the size of its files."
 )
-parts.picker(page.picker_rows(scenario))
+parts.picker(page.picker_rows(scenario), scenario.model)
 
 st.header("A model that is not here", anchor=False)
 importer()

@@ -5,6 +5,7 @@ import json
 import lzma
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlencode
 
 import pytest
 
@@ -145,3 +146,13 @@ def test_replay_at_the_prices_and_rules_of_an_api(mooncake: str, capsys: pytest.
     assert printed["cost_without_cache_usd"] == pytest.approx(110.80533)
     assert main(["replay", mooncake, "--prices", "anthropic/claude-of-tomorrow"]) == 2
     assert "claude-of-tomorrow is not in the list of prices" in capsys.readouterr().err
+
+
+def test_a_report_names_what_was_assumed_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    fields = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000}
+    config = json.dumps({"model_type": "stranger", "intermediate_size": 128, **fields})
+    link = "?" + urlencode({"model": "config", "config": config, "v": 1})
+    assert main(["report", link]) == 0
+    assert "“stranger” is not known" in json.loads(capsys.readouterr().out)["problems"][0]
+    assert main(["report", link, "--markdown"]) == 0
+    assert "“stranger” is not known" in capsys.readouterr().out

@@ -362,6 +362,30 @@ def test_numbers_that_no_page_can_show_are_refused(values: str) -> None:
     assert "trillion" in decoded.problems[0].sentence
 
 
+@pytest.mark.parametrize(
+    ("query", "field", "words"),
+    [
+        ("memory_of=engine&activations=100GB&v=1", "activations", "no memory for the model"),
+        ("accelerator=rtx-4090&memory_of=engine&engine_share=0.2&v=1", "engine_share", "no memory for the model"),
+        ("memory=1GB&memory_of=engine&v=1", "memory_of", "no memory for the model"),
+        ("gpus=1024&layout=pipeline&v=1", "layout", "more than the 32 layers"),
+        ("gpus=1024&layout=tensor&v=1", "layout", "do not divide 32"),
+        ("gpus=7&layout=tensor&v=1", "layout", "do not divide 32"),
+        ("model=mixtral-8x7b&gpus=1024&layout=expert&v=1", "layout", "more than the 8 experts"),
+        ("gpus=64&layout=mixed&pipeline_parallel=64&v=1", "pipeline_parallel", "more than the 32 layers"),
+        ("gpus=64&layout=mixed&tensor_parallel=64&v=1", "tensor_parallel", "do not divide 32"),
+        ("model=mixtral-8x7b&gpus=64&layout=mixed&expert_parallel=true&v=1", "expert_parallel", "8 experts"),
+    ],
+)
+def test_what_cannot_be_is_said_and_replaced(query: str, field: str, words: str) -> None:
+    decoded = links.decode(query)
+    (problem,) = decoded.problems
+    assert problem.field == field
+    assert words in problem.sentence
+    assert f"Used instead: {field}=" in problem.sentence
+    assert report(decoded.scenario)
+
+
 def test_a_service_without_a_price_leaves_the_model() -> None:
     decoded = links.decode("api=deepseek/deepseek-v4-pro&service=batch&v=1")
     assert [problem.field for problem in decoded.problems] == ["service"]

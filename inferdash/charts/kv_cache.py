@@ -51,7 +51,9 @@ def grid() -> dict[str, Any]:
 @cache
 def memory() -> dict[str, Any]:
     """Rows "parts" of one bar, and row "room": where the memory ends."""
-    parts = alt.Chart(alt.NamedData("parts"))
+    parts, room = alt.Chart(alt.NamedData("parts")), alt.Chart(alt.NamedData("room"))
+    # The name of the line, at most 150 pixels long, lies on the side where there is room for it.
+    side = alt.ExprRef("scale('x', datum.end_b) > width - 150 ? 'right' : 'left'")
     x = alt.X("start_b:Q", axis=theme.bytes_axis("memory"))
     return theme.finished(
         alt.layer(
@@ -66,9 +68,10 @@ def memory() -> dict[str, Any]:
                 color=theme.MEANING,
                 tooltip=[alt.Tooltip("label:N", title="part")],
             ),
-            alt.Chart(alt.NamedData("room"))
-            .mark_rule(strokeDash=[4, 4], strokeWidth=2, color=theme.INK)
-            .encode(alt.X("end_b:Q")),
+            room.mark_rule(strokeDash=[4, 4], strokeWidth=2, color=theme.INK).encode(alt.X("end_b:Q")),
+            room.mark_text(**theme.text(baseline="bottom", dy=-4, align=side)).encode(
+                alt.X("end_b:Q"), y=alt.value(0), text="label:N"
+            ),
         ),
         height=230,
     )

@@ -41,7 +41,7 @@ def axis(title: str) -> alt.Axis:
 
 def bytes_axis(title: str) -> alt.Axis:
     """An axis of bytes whose labels carry their unit."""
-    label = "replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), ' $1B')"
+    label = "replace(format(datum.value, datum.value < 1e27 ? '~s' : '~e'), regexp('([a-zA-Z]?)$'), ' $1B')"
     return alt.Axis(title=title, labelExpr=f"datum.value ? {label} : '0'", tickCount=6, labelOverlap="greedy")
 
 

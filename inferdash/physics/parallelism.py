@@ -36,6 +36,26 @@ class Layout:
 EVEN = Layout()
 
 
+def obstacle(architecture: Architecture, layout: Layout) -> tuple[str, str] | None:
+    """The part of a layout that a model cannot be divided by, and why not; None where it can be."""
+    if layout.pipeline > architecture.layers:
+        return "pipeline", (
+            f"gives each group of GPUs a layer at least, and {layout.pipeline:,} groups are more than "
+            f"the {architecture.layers:,} layers"
+        )
+    for blocks in architecture.blocks:
+        heads = getattr(blocks.attention, "heads", 0)
+        if heads % layout.tensor:
+            return "tensor", f"divides the heads of a layer evenly, and {layout.tensor:,} GPUs do not divide {heads:,}"
+        kind = blocks.feed_forward
+        if isinstance(kind, Experts) and layout.expert > kind.experts:
+            return "expert", (
+                f"puts at least one expert of a layer on each GPU, and {layout.expert:,} GPUs are more than "
+                f"the {kind.experts:,} experts"
+            )
+    return None
+
+
 @formula(unit="B", ref="tensor-parallelism")
 def all_reduce_bytes(*, tensor: Number, positions: Number, hidden: Number, bytes_per_number: Number) -> Number:
     """Bytes that one accelerator sends in an all-reduce of the vectors of `positions` positions, as a ring.

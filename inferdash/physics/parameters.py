@@ -156,14 +156,20 @@ def mtp_parameters(architecture: Architecture) -> Counts:
     return layer + Counts(small=architecture.mtp.count * (2 * hidden * hidden + 3 * hidden))
 
 
+def mtp_table_copies(architecture: Architecture) -> Number:
+    """Parameters of the tables that the files store once more with the layers that predict further tokens."""
+    counts = parameters(architecture)
+    return counts.output_layer + counts.input_embedding_apart if architecture.mtp and architecture.mtp_tables else 0
+
+
 def checkpoint_bytes(architecture: Architecture, precision: Precision) -> Number:
     """Bytes of the files in a number format, with the layers that predict further tokens.
 
     Towers for pictures and sound are not included.
     """
     counts, further = parameters(architecture), mtp_parameters(architecture)
-    copies = counts.output_layer + counts.input_embedding_apart if architecture.mtp and architecture.mtp_tables else 0
-    return bytes_in_format(precision, counts.stored + further, tables=counts.tables + copies, mixture=counts.mixture)
+    tables = counts.tables + mtp_table_copies(architecture)
+    return bytes_in_format(precision, counts.stored + further, tables=tables, mixture=counts.mixture)
 
 
 def bytes_in_format(precision: Precision, counts: Counts, *, tables: Number, mixture: bool) -> Number:

@@ -9,20 +9,20 @@ from pydantic_core import PydanticCustomError
 from inferdash.facts import huggingface, library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.huggingface import UnreadConfigError
+from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.memory import usable_memory
-from inferdash.physics.parallelism import EVEN, Layout
+from inferdash.physics.parallelism import EVEN, Layout, obstacle
 from inferdash.scenario.marks import CONFIG, OWN, TOKENS, Choices, Place, names_of, plain_text
 from inferdash.validated import Quantity, Validated
 
 
 @cache
-def _read_config(value: str) -> Architecture:
-    return huggingface.read(huggingface.parse(value)).architecture
+def _read_config(value: str) -> Found:
+    return huggingface.read(huggingface.parse(value))
 
 
 def _model_config(value: str) -> str:
@@ -55,6 +55,8 @@ def _as_engine(scenario: "Machine") -> bool:
     return scenario.memory_of == "engine"
 
 
+_ENGINE: Final = ("engine_share", "activations", "overhead")
+"""Fields of what an engine has of the memory."""
 OWN_MODEL: Final = Place("model", _own_model)
 _MODEL: Final = "llama-3-8b"
 _ACCELERATOR: Final = "h100-sxm"
@@ -204,11 +206,36 @@ class Machine(Validated):
             )
         return self
 
+    @model_validator(mode="after")
+    def _divided(self) -> Self:
+        met = None if self.sharing.even else obstacle(self.architecture, self.sharing)
+        if met:
+            part, reason = met
+            field = f"{part}_parallel" if self.layout == "mixed" else "layout"
+            raise PydanticCustomError("fields", "{reason}", {"fields": (field,), "reason": reason})
+        return self
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        if _as_engine(self) and not self.usable_memory:
+            entered = [name for name in _ENGINE if getattr(self, name) != type(self).model_fields[name].default]
+            raise PydanticCustomError(
+                "fields",
+                "{verb} no memory for the model: activations and what lies outside the engine take all of the share",
+                {"fields": tuple(entered) or ("memory_of",), "verb": "leave" if len(entered) > 1 else "leaves"},
+            )
+        return self
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed or left out where the model was read from a config.json, in sentences of plain text."""
+        return _read_config(self.config).problems if self.model == CONFIG else ()
+
     @property
     def architecture(self) -> Architecture:
         """The model's shape: a preset's, or the own one's."""
         if self.model == CONFIG:
-            return _read_config(self.config)
+            return _read_config(self.config).architecture
         if self.model != OWN:
             return library.models()[self.model]
         base = library.models()[_MODEL]

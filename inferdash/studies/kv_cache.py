@@ -180,7 +180,8 @@ def load_sentence(scenario: Scenario, result: KVCache) -> str:
 
 def room_rows(scenario: Scenario) -> list[dict[str, Any]]:
     """Where the memory of all GPUs ends."""
-    return [{"end_b": scenario.gpus * scenario.deployment.memory}]
+    room = scenario.gpus * scenario.deployment.memory
+    return [{"end_b": room, "label": f"memory {quantities.shown(room, 'B')}"}]
 
 
 def length_table(scenario: Scenario) -> Table:

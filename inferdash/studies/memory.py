@@ -8,6 +8,7 @@ from inferdash import quantities
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.formula import section
 from inferdash.physics import kv_cache, memory
+from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
 from inferdash.studies.experts import experts_of
@@ -113,20 +114,25 @@ def headline_numbers(result: Memory) -> list[tuple[str, float | None, str]]:
 
 def bar_rows(scenario: Scenario, result: Memory) -> dict[str, list[dict[str, Any]]]:
     """Rows "parts" of the memory of one GPU, one after another, and "room": where it ends."""
-    parts = [("parameters", "memory", result.parameters_bytes), ("caches", "cache", result.caches_bytes)]
-    if scenario.memory_of == "engine":
-        parts += [
-            ("activations", "compute", scenario.activations),
-            ("outside the engine", "waiting", scenario.overhead),
-            ("not taken", "waiting", result.shown_bytes * (1 - scenario.engine_share)),
-        ]
-    parts.append(("free", "waiting", max(0.0, result.free_bytes)))
+    # What the engine keeps comes first: of a model that does not fit, it is model and caches that have no place.
+    kept = [
+        ("not taken", "waiting", result.shown_bytes * (1 - scenario.engine_share)),
+        ("outside the engine", "waiting", scenario.overhead),
+        ("activations", "compute", scenario.activations),
+    ]
+    parts = [
+        *(kept if scenario.memory_of == "engine" else ()),
+        ("parameters", "memory", result.parameters_bytes),
+        ("caches", "cache", result.caches_bytes),
+        ("free", "waiting", max(0.0, result.free_bytes)),
+    ]
     rows, start = [], 0.0
     for part, meaning, size in parts:
         label = f"{part} {quantities.shown(size, 'B')}"
         rows.append({"part": part, "meaning": meaning, "start_b": start, "end_b": start + size, "label": label})
         start += size
-    return {"parts": rows, "room": [{"end_b": result.shown_bytes}]}
+    whole = f"one GPU {quantities.shown(result.shown_bytes, 'B')}"
+    return {"parts": rows, "room": [{"end_b": result.shown_bytes, "label": whole}]}
 
 
 def answers_sentence(scenario: Scenario, result: Memory) -> str:
@@ -187,11 +193,22 @@ def _longest_prompt(scenario: Scenario) -> int:
     return low
 
 
+def _obstacle(scenario: Scenario, layout: str) -> str:
+    other = scenario.model_copy(update={"layout": layout})
+    return (obstacle(other.architecture, other.sharing) or ("", ""))[1]
+
+
+def impossible_layouts(scenario: Scenario) -> list[str]:
+    """The ways in which these GPUs cannot share the model, and why not."""
+    said = ((name, _obstacle(scenario, key)) for key, name in _LAYOUTS.items())
+    return [f"Not {name}: it {reason}." for name, reason in said if reason]
+
+
 def layout_table(scenario: Scenario) -> Table:
     """The ways in which these GPUs can share the model, and what each takes."""
     rows = []
     for key, name in _LAYOUTS.items():
-        if key == "expert" and experts_of(scenario.architecture) is None:
+        if (key == "expert" and experts_of(scenario.architecture) is None) or _obstacle(scenario, key):
             continue
         machine = scenario.model_copy(update={"layout": key}).deployment
         one = decode(machine, requests=scenario.batch, past=scenario.prompt)

@@ -12,7 +12,13 @@ from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
 from inferdash.layers.counts import Counts
 from inferdash.physics import kv_cache, memory
-from inferdash.physics.parameters import bytes_in_format, checkpoint_bytes, mtp_parameters, parameters
+from inferdash.physics.parameters import (
+    bytes_in_format,
+    checkpoint_bytes,
+    mtp_parameters,
+    mtp_table_copies,
+    parameters,
+)
 from inferdash.scenario import Scenario
 from inferdash.studies.experts import experts_of
 from inferdash.studies.numbers import Row, Table, number
@@ -163,9 +169,10 @@ def part_table(scenario: Scenario) -> Table:
     size = sum(part.bytes for part in parts(architecture))
     rows.append(Row("in all", "word", (f"{total:,}", str(quantities.shown(size, "B")))))
     if architecture.mtp:
-        further = int(mtp_parameters(architecture).total)
+        copies = int(mtp_table_copies(architecture))
+        further = int(mtp_parameters(architecture).total) + copies
         files = float(checkpoint_bytes(architecture, PRECISIONS[architecture.weights]))
-        named = "and in the files, to predict further tokens"
+        named = f"and in the files, to predict further tokens{', both tables once more' if copies else ''}"
         rows.append(Row(named, "word", (f"{further:,}", str(quantities.shown(files - size, "B")))))
     return Table(("parameters", f"bytes in {PRECISIONS[architecture.weights].name}"), tuple(rows), head="Part")
 
@@ -190,20 +197,17 @@ def layer_table(scenario: Scenario) -> Table:
     rows = []
     for blocks in scenario.architecture.blocks:
         mixer = blocks.attention
+        inside = (*((mixer,) if mixer else ()), *blocks.networks)
         kept = mixer.cached_numbers(scenario.prompt) * _CACHE_BYTES + mixer.state_numbers * 4 if mixer else 0
         rows.append(
             Row(
-                quantities.count(blocks.count, "layer"),
+                f"{quantities.count(blocks.count, 'layer')}: {'; '.join(part.name for part in inside)}",
                 "word",
-                (
-                    mixer.name if mixer else "none",
-                    " and ".join(network.name for network in blocks.networks) or "none",
-                    str(quantities.shown(float(kept), "B")),
-                ),
+                (str(quantities.shown(float(kept), "B")),),
             )
         )
     tokens = quantities.count(scenario.prompt, "token")
-    return Table(("attention", "feed-forward", f"a request of {tokens}"), tuple(rows), head="Layers")
+    return Table((f"a request of {tokens}",), tuple(rows), head="Layers")
 
 
 def picker_rows(scenario: Scenario) -> list[dict[str, Any]]:
@@ -211,7 +215,7 @@ def picker_rows(scenario: Scenario) -> list[dict[str, Any]]:
     rows = []
     for key, row in _presets().items():
         named, *rest = row.items()
-        rows.append(dict([named, ("fewest GPUs", _fewest(key, scenario)), *rest]))
+        rows.append(dict([named, ("GPUs", _fewest(key, scenario)), *rest]))
     return rows
 
 
@@ -228,16 +232,16 @@ def _presets() -> dict[str, dict[str, Any]]:
         mixers = dict.fromkeys(blocks.attention.name for blocks in model.blocks if blocks.attention)
         found[key] = {
             "model": model.name,
+            "billion": result.parameters_total / 1e9,
+            "active": result.active_without_input_embedding / 1e9,
+            "GB": result.weight_bytes_native / 1e9,
             "maker": model.maker,
-            "parameters, billion": result.parameters_total / 1e9,
-            "active, billion": result.active_without_input_embedding / 1e9,
-            "files, GB": result.weight_bytes_native / 1e9,
             "kind": "experts" if experts_of(model) else "dense",
-            "attention": "; ".join(mixers),
             "format": PRECISIONS[model.weights].name,
             "late token, kB": result.kv_bytes_per_further_token / 1e3,
             "context": model.context,
             "confidence": model.confidence,
+            "attention": "; ".join(mixers),
             "id": key,
         }
     return found

@@ -33,7 +33,7 @@ class PromptCache:
         "tokens", "billed input of the request that writes the cache, in full-price tokens"
     )
     later_request_tokens: float = number("tokens", "billed input of a cache hit, in full-price tokens")
-    saving_factor: float = number("times", "less that a cache hit costs")
+    saving_factor: float | None = number("times", "less that a cache hit costs; none where it is free")
     break_even_read_share: float = number("%", "hit rate at which caching costs the same")
     break_even_requests: int = number("requests", "after which caching costs no more")
     read_share: float = number("%", "hit rate of the later requests")
@@ -58,7 +58,7 @@ def study(scenario: Scenario) -> PromptCache:
         uncached = pricing.uncached_request_tokens(start=reused, rest=rest)
         storing = pricing.first_request_tokens(start=reused, rest=rest, write=scenario.write)
         reading = pricing.later_request_tokens(start=reused, rest=rest, read=scenario.read)
-        saving = pricing.saving_factor(uncached=uncached, cached=reading) if reading else 1.0
+        saving = pricing.saving_factor(uncached=uncached, cached=reading) if reading else None
     with section("Break-even"):
         even_share = pricing.break_even_read_share(write=scenario.write, read=scenario.read)
         even_requests = pricing.break_even_requests(write=scenario.write, read=scenario.read)
@@ -82,7 +82,7 @@ def study(scenario: Scenario) -> PromptCache:
         uncached_request_tokens=float(uncached),
         first_request_tokens=float(storing),
         later_request_tokens=float(reading),
-        saving_factor=float(saving),
+        saving_factor=plain(saving),
         break_even_read_share=float(even_share),
         break_even_requests=int(even_requests),
         read_share=float(share),
@@ -116,7 +116,9 @@ def sentence(scenario: Scenario, result: PromptCache) -> str:
     often = "at random times, on average every" if scenario.arrivals == "random" else "every"
     share = quantities.percent(result.read_share)
     cost, plain_cost = result.mean_request_tokens, result.uncached_request_tokens
-    if cost <= plain_cost:
+    if not cost:
+        verdict = "costs nothing, as all of it is read for free"
+    elif cost <= plain_cost:
         verdict = f"costs {quantities.times(plain_cost / cost)} less than without a cache"
         if abs(plain_cost / cost - 1) < 0.005:  # noqa: PLR2004 - what rounds to 1.00 times
             verdict = "costs as much as without a cache"
@@ -155,10 +157,11 @@ def billing_note(scenario: Scenario) -> str:
 
 def headline_numbers(result: PromptCache) -> list[tuple[str, float | None, str]]:
     """The four numbers on top."""
+    factor = result.saving_factor
     return [
         ("Billed input, cache hit", result.later_request_tokens, "tokens"),
         ("Billed input, no cache", result.uncached_request_tokens, "tokens"),
-        ("A cache hit is cheaper by", result.saving_factor, "times"),
+        ("A cache hit is cheaper by", factor, "times") if factor else ("A cache hit is cheaper by", 1.0, "%"),
         ("Break-even hit rate", result.break_even_read_share, "%"),
     ]
 

@@ -50,6 +50,7 @@ def report(scenario: Scenario) -> dict[str, Any]:
 def markdown(scenario: Scenario, link: str) -> str:
     """The same numbers as a person reads them, with units, under each page's sentence."""
     chapters = [f"# {literal(scenario.title) or 'Inference'}", f"{scenario.subject}.", f"<{link}>"]
+    chapters += [literal(note) for note in scenario.notes]
     for study in STUDIES.values():
         result = study.study(scenario)
         chapters += [f"## {study.TITLE}", study.sentence(scenario, result)]

@@ -56,9 +56,8 @@ def control(name: str) -> None:
         widget(label, low, high, step=0.01, key=name, help=about, persist_state="session")
     else:
         st.text_input(label, key=name, help=about, max_chars=_title_length(name), persist_state="session")
-    for problem in state.entry_problems():
-        if problem.field == name:
-            st.text(problem.sentence)
+    for problem in state.entry_problems(name):
+        st.text(problem.sentence)
 
 
 def controls(*names: str) -> None:

@@ -1,5 +1,6 @@
 """The script that Streamlit runs: the frame around every page."""
 
+import logging
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,14 @@ with st.container(horizontal=True, vertical_alignment="center", key="top"):
             st.page_link(page, query_params=links.parameters(state.scenario()))
     share.button()
 share.problems()
+_above = st.container()
 share.title()
-_current.run()
+try:
+    _current.run()
+except Exception:  # whatever it is, the reader keeps the way to the other pages and to a scenario that works
+    logging.getLogger("inferdash").exception("%s?%s", _current.url_path, links.encode(state.scenario()))
+    st.title("This page cannot be shown for this scenario.", anchor=False)
+    st.button("Reset to the chapter’s example", key="reset_failed", on_click=state.reset)
+with _above:
+    share.entry_problems()
 assist()

@@ -28,6 +28,8 @@ def headline(title: str, sentence: str, subject: str = "") -> None:
     for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
     st.title(sentence, anchor=False)
+    for note in scenario.notes:
+        st.text(note)
 
 
 def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
@@ -92,31 +94,43 @@ def preset(architecture: Architecture) -> None:
     )
 
 
-def picker(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A table of models, searched and sorted by its own tools, whose chosen row becomes the model of the scenario."""
+_PER_LETTER: Final = 8
+"""Pixels that a letter of a table takes at most on average."""
+
+
+def picker(rows: Sequence[Mapping[str, Any]], current: str) -> None:
+    """A table of models, searched and sorted by its own tools; a click makes one the model of the scenario.
+
+    The mark follows the scenario, however its model was chosen.
+    """
 
     def chosen() -> None:
         state.acted()
-        places = st.session_state["picker"].selection.rows
-        if places:
-            key = str(rows[places[0]]["id"])
+        for place, _ in st.session_state["picker"].selection.cells:
+            key = str(rows[place]["id"])
             state.change(model=key, weights=library.models()[key].weights)
 
+    marked = [(place, "model") for place, row in enumerate(rows) if row["id"] == current]
+    st.session_state["picker"] = {"selection": {"rows": [], "columns": [], "cells": marked}}
     st.dataframe(
         pd.DataFrame(rows),
         key="picker",
         hide_index=True,
         height=420,
         on_select=chosen,
-        selection_mode="single-row",
+        selection_mode="single-cell",
         column_config={
-            "model": st.column_config.TextColumn(pinned=True),
             **{
                 name: st.column_config.NumberColumn(format="%.4g")
-                for name in ("parameters, billion", "active, billion", "files, GB", "late token, kB")
+                for name in ("billion", "active", "GB", "late token, kB")
             },
             "context": st.column_config.NumberColumn(format="localized"),
-            "fewest GPUs": st.column_config.NumberColumn(format="localized"),
+            "GPUs": st.column_config.NumberColumn(format="localized"),
+            # By itself a column is as wide as its first rows; the names further down are longer.
+            **{
+                name: st.column_config.TextColumn(width=16 + _PER_LETTER * max(len(row[name]) for row in rows))
+                for name in ("model", "maker", "attention")
+            },
         },
     )
 

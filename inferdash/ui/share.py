@@ -1,5 +1,6 @@
 """Sharing a scenario: its link, a QR code of it, the page as Markdown."""
 
+from collections.abc import Sequence
 from io import BytesIO
 from typing import Final
 from urllib.parse import urlsplit
@@ -8,6 +9,7 @@ import segno
 import streamlit as st
 
 from inferdash import links
+from inferdash.links import Problem
 from inferdash.studies.report import markdown
 from inferdash.ui import state
 from inferdash.ui.copying import copy_button
@@ -29,10 +31,18 @@ def title() -> None:
 
 def problems() -> None:
     """What could not be read of the link, as text and nothing else; the rest of it applies."""
-    found = state.link_problems()
+    _boxed("The link could not be read in full. The rest of it applies.", state.link_problems(), key="problems")
+
+
+def entry_problems() -> None:
+    """What could not be read of the fields that this page does not show; to be called after the page."""
+    _boxed("An entry on another page does not apply.", state.entry_problems(), key="entry_problems")
+
+
+def _boxed(title: str, found: Sequence[Problem], *, key: str) -> None:
     if found:
-        with st.container(border=True, key="problems"):
-            st.markdown("**The link could not be read in full. The rest of it applies.**")
+        with st.container(border=True, key=key):
+            st.markdown(f"**{title}**")
             st.text("\n".join(problem.sentence for problem in found))
 
 

@@ -53,7 +53,7 @@ def sync() -> None:
         state[_LINK_PROBLEMS] = ()
     scenario, unread = links.read(_entered())
     state[_SEEN] = _widgets()
-    state[_CURRENT] = scenario, unread
+    state[_CURRENT] = scenario, list(unread)
     if edited:
         target = tuple(links.parameters(scenario).items())
         state[_ADDRESS] = target
@@ -67,10 +67,12 @@ def scenario() -> Scenario:
     return current
 
 
-def entry_problems() -> tuple[Problem, ...]:
-    """What could not be read of the widgets in this run."""
-    problems: tuple[Problem, ...] = st.session_state[_CURRENT][1]
-    return problems
+def entry_problems(*fields: str) -> list[Problem]:
+    """What could not be read of the widgets of some fields, of all where none is named; each is told once in a run."""
+    untold: list[Problem] = st.session_state[_CURRENT][1]
+    found = [problem for problem in untold if not fields or problem.field in fields]
+    untold[:] = [problem for problem in untold if problem not in found]
+    return found
 
 
 def link_problems() -> tuple[Problem, ...]:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from inferdash import links
 from inferdash.scenario import FIELDS, OWN, Scenario, mark
+from inferdash.studies.report import PAGES
 
 from .conftest import PATH, Server, entered, opened, said, serving, settled, shared, shows, working
 
@@ -262,3 +263,31 @@ def test_scripts_are_compressed_when_asked(page: Page) -> None:
     assert small.headers["content-encoding"] == "gzip"
     assert int(small.headers.get("content-length", 0)) < len(plain.body())
     assert small.body() == plain.body()
+
+
+def test_a_click_on_a_cell_of_the_table_of_models_chooses_also_after_back(page: Page) -> None:
+    page.goto("/model?v=1")
+    settled(page)
+    for _ in range(2):
+        table = page.get_by_test_id("stDataFrame")
+        table.scroll_into_view_if_needed()
+        table.click(position={"x": 300, "y": 60})
+        expect(page).to_have_url(re.compile("/model.model="))
+        settled(page)
+        page.go_back()
+        expect(page).to_have_url(re.compile("/model.v=1$"))
+        settled(page)
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Llama 3 8B")
+
+
+def test_every_page_is_in_sight_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto("/traffic?v=1")
+    settled(page)
+    boxes = [link.bounding_box() for link in page.get_by_role("navigation", name="Pages").get_by_role("link").all()]
+    assert len(boxes) == len(PAGES)
+    for box in boxes:
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 400
+        assert box["height"] >= 24

@@ -15,6 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
 from inferdash.facts import library
+from inferdash.scenario import CONFIG
+from inferdash.studies import memory
 from inferdash.studies.report import STUDIES
 from inferdash.ui.server import FRAME
 
@@ -30,6 +32,8 @@ LINKS = {
     "no peak": "accelerator=m4-max&reasoning=100&v=1",
     "own": "model=own&layers=10&accelerator=own&memory=24GB&bandwidth=1TB/s&peak=100TFLOP/s&v=1",
     "huge": "prompt=10000000&answer=10000000&batch=1000000&reasoning=10000000&gpus=1024&v=1",
+    "free reads": "read=0&question=0&v=1",
+    "no room": "model=llama-3.1-405b&gpus=7&memory_of=engine&batch=100&v=1",
     "broken": "model=nonsense&batch=-1&title=[x](http://a.b)&foo=1",
 }
 NO_NUMBER = re.compile(r"(?i:\b(nan|inf|infinity|infty)\b|∞)|\bNone\b(?! of)")
@@ -98,7 +102,10 @@ def seen(app: AppTest) -> Seen:
     html = [body for body in bodies if not body.startswith("<style")]
     charts = app.get("vega_lite_chart")
     return Seen(
-        errors=[error.message for error in app.exception],
+        errors=[
+            *(error.message for error in app.exception),
+            *(button.label for button in app.button if button.key == "reset_failed"),
+        ],
         captions=[one.value for one in app.caption],
         titles=[one.value for one in app.title],
         plain=[one.value for one in app.text],
@@ -251,3 +258,71 @@ def test_the_address_wins_when_the_reader_goes_back() -> None:
     app.query_params["batch"] = "4"
     app.run()
     assert app.number_input(key="batch").value == 4
+
+
+CONFIG_OF_A_STRANGER = {
+    "model_type": "stranger",
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 128,
+    "vocab_size": 1000,
+}
+NOT_KNOWN = "model_type “stranger” is not known"
+
+
+def test_a_pasted_config_is_read_with_the_click_that_follows() -> None:
+    app = opened("model", "v=1")
+    for hidden in (64, 128):
+        app.text_area(key="_pasted").set_value(json.dumps(CONFIG_OF_A_STRANGER | {"hidden_size": hidden}))
+        app.button(key="_read_pasted").click().run()
+        assert f'"hidden_size":{hidden}' in address(app)["config"]
+    assert any(text.value.startswith("Read: stranger") for text in app.text)
+    app.selectbox(key="model").set_value("qwen3-8b").run()
+    assert not [text.value for text in app.text if "stranger" in text.value]
+
+
+def test_what_was_assumed_of_a_model_stands_on_every_page() -> None:
+    app = AppTest.from_file(str(FRAME), default_timeout=20)
+    app.query_params.update({"model": CONFIG, "config": json.dumps(CONFIG_OF_A_STRANGER), "v": "1"})
+    app.run()
+    for page in STUDIES:
+        assert any(text.value.startswith(NOT_KNOWN) for text in turned(app, page).text), page
+
+
+def test_an_entry_that_does_not_apply_is_said_on_a_page_without_its_field() -> None:
+    app = opened("memory", "v=1")
+    app.segmented_control(key="memory_of").set_value("engine").run()
+    app.text_input(key="activations").set_value("100 GB").run()
+    said = "activations=100 GB leaves no memory for the model"
+    assert len([text for text in app.text if text.value.startswith(said)]) == 1
+    assert len([text for text in turned(app, "batching").text if text.value.startswith(said)]) == 1
+
+
+def test_a_page_that_fails_leaves_a_way_out(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    app = opened("memory", "batch=64&v=1")
+
+    def failing(*_: object) -> str:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(memory, "sentence", failing)
+        app.run()
+    assert not app.exception
+    assert [title.value for title in app.title] == ["This page cannot be shown for this scenario."]
+    assert "ZeroDivisionError" in caplog.text
+    app.button(key="reset_failed").click().run()
+    assert app.title[0].value.startswith("1 GPU of NVIDIA H100 SXM can hold")
+    assert address(app) == {"v": "1"}
+
+
+def test_the_table_of_models_marks_the_model() -> None:
+    app = opened("model", "v=1")
+    ids = list(app.dataframe[0].value["id"])
+
+    def marked() -> list[str]:
+        return [ids[place] for place, _ in app.session_state["picker"]["selection"]["cells"]]
+
+    assert marked() == ["llama-3-8b"]
+    app.selectbox(key="model").set_value("qwen3-8b").run()
+    assert marked() == ["qwen3-8b"]

@@ -6,7 +6,7 @@ import pytest
 
 from inferdash.facts import library
 from inferdash.physics import kv_cache
-from inferdash.physics.parallelism import all_reduce_bytes, all_to_all_bytes, pipeline_bytes
+from inferdash.physics.parallelism import all_reduce_bytes, all_to_all_bytes, obstacle, pipeline_bytes
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
 from inferdash.studies import memory
@@ -119,6 +119,8 @@ def test_tensor_parallel_passes_wait_on_the_link() -> None:
 def test_laws_of_layouts(name: str) -> None:
     for layout in ("tensor", "pipeline", "data", "expert"):
         alone = Scenario(model=name, accelerator="h200-sxm", batch=8)
+        if obstacle(alone.architecture, alone.model_copy(update={"gpus": 8, "layout": layout}).sharing):
+            continue  # such as 71 heads on 8 GPUs
         shared = Scenario(model=name, accelerator="h200-sxm", batch=8, gpus=8, layout=layout)
         even = Scenario(model=name, accelerator="h200-sxm", batch=8, gpus=8)
         one, many, best = (decode(scenario.deployment, requests=8, past=1024) for scenario in (alone, shared, even))
@@ -147,3 +149,22 @@ def test_ways_out_do_what_they_say() -> None:
     assert memory.study(scenario.model_copy(update={"prompt": shorter})).free_bytes >= 0
     assert memory.study(scenario.model_copy(update={"prompt": shorter + 1})).free_bytes < 0
     assert memory.ways_out(Scenario(), memory.study(Scenario())) == []
+
+
+def test_what_does_not_fit_is_model_and_caches() -> None:
+    """What the engine keeps lies inside the memory; it would not help to show it beyond the end."""
+    scenario = Scenario(model="llama-3.1-405b", gpus=7, memory_of="engine")
+    rows = memory.bar_rows(scenario, memory.study(scenario))
+    end = rows["room"][0]["end_b"]
+    beyond = {row["part"] for row in rows["parts"] if row["end_b"] > end and row["end_b"] > row["start_b"]}
+    assert beyond == {"parameters", "caches"}
+    fitting = memory.bar_rows(Scenario(memory_of="engine"), memory.study(Scenario(memory_of="engine")))
+    assert fitting["parts"][-1]["end_b"] == pytest.approx(fitting["room"][0]["end_b"])
+
+
+def test_a_layout_that_cannot_be_is_no_row_of_the_table() -> None:
+    scenario = Scenario(gpus=7)
+    assert "tensor parallel" not in {row.label for row in memory.layout_table(scenario).rows}
+    (said,) = memory.impossible_layouts(scenario)
+    assert "7 GPUs do not divide 32" in said
+    assert memory.impossible_layouts(Scenario(gpus=8)) == []
