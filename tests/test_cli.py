@@ -145,3 +145,20 @@ def test_replay_at_the_prices_and_rules_of_an_api(mooncake: str, capsys: pytest.
     assert printed["cost_without_cache_usd"] == pytest.approx(110.80533)
     assert main(["replay", mooncake, "--prices", "anthropic/claude-of-tomorrow"]) == 2
     assert "claude-of-tomorrow is not in the list of prices" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["gemma-3-27"], "There is no such file or preset. Is it gemma-3-27b?"),
+        (["nothing-like-it-at-all.json"], "There is no such file or preset.\n"),
+        (["gemma-3-27b", "--context", "0"], "--context: 0 is not from 1 to 1,000,000,000 tokens."),
+        (["gemma-3-27b", "--context", "-5"], "--context: -5 is not"),
+        (["gemma-3-27b", "--context", "1000000000000000"], "--context: 1000000000000000 is not"),
+    ],
+)
+def test_a_model_that_is_asked_for_wrongly(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["model", *arguments]) == 2
+    assert sentence in capsys.readouterr().err
