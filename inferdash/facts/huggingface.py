@@ -19,7 +19,8 @@ from inferdash.quantities import count
 
 LARGEST_FILE: Final = 5_000_000
 """Characters of a file that are read at most."""
-_DEEPEST: Final = 50
+_MOST_KEPT: Final = 10**8
+"""Numbers that a layer keeps of one token at most: a thousand times those of the models there are."""
 _TEXT_PARTS: Final = ("text_config", "llm_config", "language_config", "thinker_config")
 """Where a file of a model for pictures and text keeps the fields of its text model."""
 _OTHER_TOWERS: Final = ("vision_config", "audio_config", "vision_tower_config", "vit_config")
@@ -152,8 +153,11 @@ def _architecture(outer: Config, inner: Config, weights: str, *, name: str, hf_i
     hidden = inner.hidden  # before the layers, so that a file of another tool is told what it lacks
     layers = [_layer(inner, layer) for layer in range(inner.layers)]
     mixers = [layer.attention for layer in layers if layer.attention]
-    if not any(mixer.state_numbers or mixer.cached_numbers(1) for mixer in mixers):
+    kept = max((int(mixer.state_numbers + mixer.cached_numbers(1)) for mixer in mixers), default=0)
+    if not kept:
         raise UnreadConfigError("No layer keeps anything of the text that it reads, so it is no language model.")
+    if kept > _MOST_KEPT:
+        raise UnreadConfigError(f"A layer would keep {kept:,} numbers of a token, more than any model does.")
     tied = inner.value("tie_word_embeddings")
     if tied is None:
         tied = outer.value("tie_word_embeddings")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from inferdash.layers.families import FAMILIES, PLAIN, Family
 
-MOST_LAYERS: Final = 10_000
+MOST_LAYERS: Final = 1_000
 _LARGEST: Final = 10**8
 HIDDEN: Final = ("hidden_size", "n_embd", "n_embed", "d_model")
 """What files call the size of the vector of a position."""
@@ -109,7 +109,8 @@ class Config:
         if found is None:
             return None
         if not isinstance(found, list) or any(isinstance(entry, bool) or not isinstance(entry, int) for entry in found):
-            raise UnreadFieldError(self.last, f"is {_said(found)}, not a list of whole numbers")
+            said = "holds other things than" if isinstance(found, list) else f"is {_said(found)}, not a list of"
+            raise UnreadFieldError(self.last, f"{said} whole numbers")
         return found
 
     def part(self, name: str) -> "Config | None":
