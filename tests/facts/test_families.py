@@ -187,6 +187,11 @@ def test_what_cannot_be_read_is_named(config: dict[str, Any], sentence: str) -> 
     assert sentence in str(caught.value)
 
 
+def test_a_name_keeps_its_signs() -> None:
+    assert huggingface.read(COUNTS["gemma-3-4b-hub"]["config"]).architecture.name == "gemma3_text"
+    assert huggingface.read(LLAMA | {"model_type": "_a_*b*"}).architecture.name == "ab"
+
+
 def test_half_of_a_character_is_refused() -> None:
     with pytest.raises(UnreadConfigError, match="half of a character"):
         huggingface.parse('{"hidden_size": "\\ud800"}')
