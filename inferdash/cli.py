@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import difflib
 import json
 import runpy
 import sys
@@ -24,6 +25,7 @@ _NOT_READ_IN_FULL = 2
 _PRICES = "in=2,out=10,read=0.1,write=2.5"
 _RULES = "minimum=512,increment=512,lifetime=300,renewed=yes"
 _DIGITS = 12
+_MOST_TOKENS = 1_000_000_000
 _MOST_USD_PER_MTOK = 1_000_000
 _YES_OR_NO = {"yes": True, "no": False}
 
@@ -87,7 +89,7 @@ def _report(link: str, *, as_markdown: bool) -> int:
 
 def _model(source: str, *, contexts: Sequence[int], as_json: bool) -> int:
     try:
-        found = _found(source)
+        found = _found(source, contexts)
     except UnreadConfigError as error:
         if as_json:
             _print_json({"problems": [str(error)]})
@@ -95,7 +97,7 @@ def _model(source: str, *, contexts: Sequence[int], as_json: bool) -> int:
         return _NOT_READ_IN_FULL
     numbers = model.report(
         found.architecture,
-        contexts=[*model.CONTEXTS, *(tokens for tokens in contexts if tokens > 0)],
+        contexts=[*model.CONTEXTS, *contexts],
         problems=found.problems,
         tensors=found.tensors,
     )
@@ -106,8 +108,11 @@ def _model(source: str, *, contexts: Sequence[int], as_json: bool) -> int:
     return 0
 
 
-def _found(source: str) -> Found:
-    """A file, a preset, or a repository of the hub."""
+def _found(source: str, contexts: Sequence[int]) -> Found:
+    """A file, a preset, or a repository of the hub, that is asked for at some lengths of text."""
+    outside = [tokens for tokens in contexts if not 0 < tokens <= _MOST_TOKENS]
+    if outside:
+        raise UnreadConfigError(f"--context: {outside[0]} is not from 1 to {_MOST_TOKENS:,} tokens.")
     path = Path(source)
     if path.is_file():
         return huggingface.read(huggingface.parse(path.read_bytes()), name=path.stem)
@@ -115,7 +120,8 @@ def _found(source: str) -> Found:
         return Found(library.models()[source], (), {})
     if source.count("/") == 1 and not source.endswith(".json"):
         return hub.read(source)
-    raise UnreadConfigError("There is no such file or preset.")
+    near = difflib.get_close_matches(source, library.models(), n=1)
+    raise UnreadConfigError("There is no such file or preset." + "".join(f" Is it {name}?" for name in near))
 
 
 def _replay(source: str, *, priced: str, rules: str | None, as_json: bool) -> int:

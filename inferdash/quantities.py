@@ -138,7 +138,7 @@ def shown(value: float, unit: str) -> Shown:
         return Shown(digits(value / 1000.0**step), f"{_PREFIXES[step]}{unit}")
     if unit == "parameters":
         for size, name in _LARGE_COUNTS.items():
-            if value >= size:
+            if float(f"{value:.3g}") >= size:
                 return Shown(f"{digits(value / size)} {name}", unit)
     whole = value == round(value) and abs(value) < _PLAIN_LIMIT
     number = f"{value:,.0f}" if whole else digits(value, 5 if unit in _COUNTED and value >= 100 else 3)  # noqa: PLR2004

@@ -156,3 +156,20 @@ def test_a_report_names_what_was_assumed_of_a_model(capsys: pytest.CaptureFixtur
     assert "“stranger” is not known" in json.loads(capsys.readouterr().out)["problems"][0]
     assert main(["report", link, "--markdown"]) == 0
     assert "“stranger” is not known" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["gemma-3-27"], "There is no such file or preset. Is it gemma-3-27b?"),
+        (["nothing-like-it-at-all.json"], "There is no such file or preset.\n"),
+        (["gemma-3-27b", "--context", "0"], "--context: 0 is not from 1 to 1,000,000,000 tokens."),
+        (["gemma-3-27b", "--context", "-5"], "--context: -5 is not"),
+        (["gemma-3-27b", "--context", "1000000000000000"], "--context: 1000000000000000 is not"),
+    ],
+)
+def test_a_model_that_is_asked_for_wrongly(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["model", *arguments]) == 2
+    assert sentence in capsys.readouterr().err

@@ -82,6 +82,8 @@ def test_written_is_read_back(unit: str, value: float) -> None:
         (131_072, "B/token", "131 kB/token"),
         (989.4e12, "FLOP/s", "989 TFLOP/s"),
         (8_030_261_248, "parameters", "8.03 billion parameters"),
+        (999_885_952, "parameters", "1.00 billion parameters"),
+        (998_885_952, "parameters", "999 million parameters"),
         (1, "GPUs", "1 GPU"),
         (476, "requests", "476 requests"),
         (1234.5, "$", "$1,234.50"),

@@ -80,6 +80,8 @@ class Architecture(Sourced):
     """Tokens that the model was made to read, the longest prompt and answer together; absent where not known."""
     final_norms: NonNegativeInt = 1
     """Norms after the last layer, counted like those of a layer."""
+    head_bias: bool = False
+    """Whether the output layer has a bias for each token."""
     token_vocabulary: NonNegativeInt = 0
     """Rows of the tables from which each layer takes a vector for the token; 0 where there are none."""
     weights: str = "bf16"

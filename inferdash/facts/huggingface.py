@@ -3,21 +3,24 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.layers.config import Config, UnreadFieldError
+from inferdash.facts.precision import PRECISIONS
+from inferdash.layers.config import HIDDEN, Config, UnreadFieldError
 from inferdash.layers.families import FAMILIES
 from inferdash.layers.feed_forward import Experts, GatedFeedForward
 from inferdash.layers.kinds import MIXERS
+from inferdash.quantities import count
 
 LARGEST_FILE: Final = 5_000_000
 """Characters of a file that are read at most."""
-_DEEPEST: Final = 50
+_MOST_KEPT: Final = 10**8
+"""Numbers that a layer keeps of one token at most: a thousand times those of the models there are."""
 _TEXT_PARTS: Final = ("text_config", "llm_config", "language_config", "thinker_config")
 """Where a file of a model for pictures and text keeps the fields of its text model."""
 _OTHER_TOWERS: Final = ("vision_config", "audio_config", "vision_tower_config", "vit_config")
@@ -60,6 +63,9 @@ def parse(text: str | bytes) -> Mapping[str, Any]:
         raise UnreadConfigError("The file is nested too deeply for a config.json.")
     try:
         fields = json.loads(text.lstrip("\ufeff"))
+        json.dumps(fields, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise UnreadConfigError("The file holds half of a character (a lone surrogate), which is no text.") from None
     except RecursionError:
         raise UnreadConfigError("The file is nested too deeply for a config.json.") from None
     except ValueError as error:
@@ -81,20 +87,57 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
     Raises:
         UnreadConfigError: one sentence that names the field that is missing, or cannot be.
     """
-    outer = Config(fields)
+    outer = inner = Config(fields)
     try:
         inner, where = _text_part(outer)
-        architecture = _architecture(outer, inner, name=name, hf_id=hf_id)
+        _refuse_other_files(inner)
+        stored = _weights(outer, inner)
+        architecture = _architecture(outer, inner, stored.precision, name=name, hf_id=hf_id)
+    except UnreadConfigError:
+        raise
     except UnreadFieldError as problem:
         raise UnreadConfigError(str(problem)) from None
     except ValidationError as failure:
         error = failure.errors(include_url=False)[0]
         place = ".".join(str(part) for part in error["loc"]) or "The file"
         raise UnreadConfigError(f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}.") from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        place = inner.last or outer.last or "The file"
+        raise UnreadConfigError(f"{place} does not hold what a config.json has there.") from None
     used: dict[str, Any] = dict(outer.used)
     if where:
         used[where] = dict(inner.used)
-    return Found(architecture, tuple(_problems(outer, inner)), used)
+    return Found(architecture, tuple(_problems(outer, inner, stored)), used)
+
+
+_OTHER_FILES: Final = {
+    "weight_map": "the index of a model's files",
+    "added_tokens": "a tokenizer",
+    "added_tokens_decoder": "the settings of a tokenizer",
+    "tokenizer_class": "the settings of a tokenizer",
+    "_class_name": "a part of a diffusion model",
+    "_diffusers_version": "a part of a diffusion model",
+    "image_processor_type": "the settings for pictures",
+    "dependencies": "a package.json",
+    "n_kv_heads": "a params.json",
+    "temperature": "the settings for sampling",
+}
+"""A field that no config.json without a hidden size has -> what the file is."""
+_OTHER_MODELS: Final = {
+    "mamba_d_ssm": "runs attention and Mamba side by side in each layer",
+    "state_size": "is made of Mamba layers alone",
+}
+"""A field -> a kind of model that is not read."""
+
+
+def _refuse_other_files(config: Config) -> None:
+    if not any(name in config.fields for name in HIDDEN):
+        for name, what in _OTHER_FILES.items():
+            if name in config.fields:
+                raise UnreadConfigError(f"The file is {what} ({name}), not a config.json with a hidden_size.")
+    for name, what in _OTHER_MODELS.items():
+        if name in config.fields and not (name == "state_size" and "num_attention_heads" in config.fields):
+            raise UnreadConfigError(f"{name}: the model {what}, a kind that is not read here.")
 
 
 def _text_part(outer: Config) -> tuple[Config, str]:
@@ -106,15 +149,21 @@ def _text_part(outer: Config) -> tuple[Config, str]:
     return outer, ""
 
 
-def _architecture(outer: Config, inner: Config, *, name: str, hf_id: str) -> Architecture:
+def _architecture(outer: Config, inner: Config, weights: str, *, name: str, hf_id: str) -> Architecture:
     hidden = inner.hidden  # before the layers, so that a file of another tool is told what it lacks
     layers = [_layer(inner, layer) for layer in range(inner.layers)]
+    mixers = [layer.attention for layer in layers if layer.attention]
+    kept = max((int(mixer.state_numbers + mixer.cached_numbers(1)) for mixer in mixers), default=0)
+    if not kept:
+        raise UnreadConfigError("No layer keeps anything of the text that it reads, so it is no language model.")
+    if kept > _MOST_KEPT:
+        raise UnreadConfigError(f"A layer would keep {kept:,} numbers of a token, more than any model does.")
     tied = inner.value("tie_word_embeddings")
     if tied is None:
         tied = outer.value("tie_word_embeddings")
     if tied is not None and not isinstance(tied, bool):
         raise UnreadFieldError("tie_word_embeddings", "is neither true nor false")
-    further = inner.whole("num_nextn_predict_layers", "mtp_num_hidden_layers", default=0, least=0)
+    further = _further_layers(inner)
     return Architecture(
         name=name or _plain_name(outer.value("_name_or_path")) or _plain_name(inner.model_type) or "A model",
         maker="",
@@ -122,12 +171,13 @@ def _architecture(outer: Config, inner: Config, *, name: str, hf_id: str) -> Arc
         checked=date.today(),  # noqa: DTZ011 - the day of the reader
         hf_id=hf_id,
         hidden=hidden,
-        vocabulary=inner.whole("vocab_size"),
+        vocabulary=inner.whole("vocab_size", "padded_vocab_size"),
         tied_embeddings=inner.family.tied if tied is None else tied,
         context=inner.whole("max_position_embeddings", "n_positions", "max_sequence_length", default=None),
         final_norms=inner.family.final_norms,
+        head_bias=any(inner.flag(name) for name in inner.family.head_bias_switches),
         token_vocabulary=inner.whole("vocab_size_per_layer_input", default=0, least=0),
-        weights=_weights(outer, inner),
+        weights=weights,
         mtp=_further(layers[-1], further) if further and _says_mtp(inner) else None,
         mtp_tables=inner.family.mtp_tables,
         blocks=_grouped(layers),
@@ -137,7 +187,13 @@ def _architecture(outer: Config, inner: Config, *, name: str, hf_id: str) -> Arc
 def _plain_name(named: Any) -> str:
     """What a file calls itself, in signs that no page takes for markup or an address."""
     text = named if isinstance(named, str) else ""
-    return "".join(re.findall(r"[A-Za-z0-9 +-]|\.(?=\d)", text.rpartition("/")[2]))[:60].strip()
+    plain = re.findall(r"[A-Za-z0-9 +-]|\.(?=\d)|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])", text.rpartition("/")[2])
+    return "".join(plain)[:60].strip()
+
+
+def _further_layers(config: Config) -> int:
+    """Layers that predict further tokens."""
+    return int(config.whole("num_nextn_predict_layers", "mtp_num_hidden_layers", default=0, least=0))
 
 
 def _says_mtp(config: Config) -> bool:
@@ -165,18 +221,29 @@ def _layer(config: Config, layer: int) -> Blocks:
     alone = config.model_type == "nemotron_h" and kind != "none"
     experts = None if alone else Experts.from_config(config, layer)
     dense = None if alone else GatedFeedForward.from_config(config, layer)
-    extra_norms = 3 if experts and dense else 2 if config.flag("new_decoder_architecture") else 0
     return Blocks(
         count=1,
         attention=attention,
         feed_forward=experts or dense,
         beside=dense if experts else None,
-        norms=config.family.norms + extra_norms,
+        norms=_norms(config) + (3 if experts and dense else 0),
         token_input=config.whole("hidden_size_per_layer_input", default=0, least=0),
         alternating=config.whole("altup_num_inputs", default=0, least=0),
         low_rank=config.whole("laurel_rank", default=0, least=0),
         streams=config.whole("hc_mult", default=0, least=0),
     )
+
+
+def _norms(config: Config) -> int:
+    """Vectors of norms of a layer: those of the family, or those that a switch of its files leaves."""
+    family = config.family
+    if family.norms_beside is not None and config.flag("use_parallel_residual"):
+        return family.norms_beside
+    if not config.flag("use_sandwich_norm", default=True):
+        return family.norms - 2
+    apart = 2 if config.flag("new_decoder_architecture") else 1
+    one_each = config.whole("num_ln_in_parallel_attn", default=apart) > 1
+    return family.norms + (2 if one_each or not config.flag("parallel_attn", default=True) else 0)
 
 
 def _grouped(layers: list[Blocks]) -> tuple[Blocks, ...]:
@@ -190,51 +257,101 @@ def _grouped(layers: list[Blocks]) -> tuple[Blocks, ...]:
     return tuple(first[key].model_copy(update={"count": count}) for key, count in counts.items())
 
 
-def _weights(outer: Config, inner: Config) -> str:
-    """The number format of the stored parameters, an id of `precision.PRECISIONS`."""
-    quantized = inner.part("quantization_config") or outer.part("quantization_config")
-    found = _quantized(quantized, inner) if quantized else None
-    return found or "bf16"  # also where the file says float32: engines load such files at 16 bits
+@dataclass(frozen=True)
+class _Stored:
+    """The number format of the stored parameters."""
+
+    precision: str = "bf16"
+    """An id of `precision.PRECISIONS`. Files that say float32 are loaded at 16 bits by engines, so they count so."""
+    problem: str = ""
+    """A sentence, where the file says another format or leaves out parts that are not counted so."""
 
 
-def _quantized(quantized: Config, inner: Config) -> str | None:
+def _weights(outer: Config, inner: Config) -> _Stored:
+    quantized = inner.part("quantization_config") or outer.part("quantization_config") or outer.part("quantization")
+    if quantized is None:
+        return _Stored()
+    if inner.value("expert_dtype") == "fp4":
+        return _Stored("fp4-fp8")
+    return _without_kept_parts(_quantized(quantized), quantized, inner)
+
+
+def _quantized(quantized: Config) -> _Stored:
+    """The format by its method and bits; the nearest one with a sentence where it is not exactly known."""
     method = str(quantized.value("quant_method") or quantized.value("quant_algo") or "").lower()
     algorithm = str(quantized.value("quant_algo") or quantized.value("format") or "").lower()
-    if inner.value("expert_dtype") == "fp4":
-        return "fp4-fp8"
-    if "mxfp4" in method or "mxfp4" in algorithm:
-        return "mxfp4"
-    if "nvfp4" in algorithm:
-        return "nvfp4"
-    if method == "fp8":
-        return "fp8-block" if quantized.value("weight_block_size") else "fp8"
-    bits, size = quantized.value("bits", "num_bits"), quantized.value("group_size")
+    for name in ("mxfp4", "nvfp4"):
+        if name in method + algorithm:
+            return _Stored(name)
+    weights = _of_groups(quantized)
+    bits = weights.value("bits", "num_bits", "w_bit", "nbits")
+    floating = "fp8" in method + algorithm or "float" in algorithm or weights.value("type") == "float"
+    if floating and bits in (None, 8):
+        block = quantized.value("weight_block_size") or weights.value("block_structure")
+        return _Stored("fp8-block" if block else "fp8")
     if bits is None:
-        bits, size = _grouped_weights(quantized)
-    if bits == 4:  # noqa: PLR2004 - the common width
-        return "int4-g32" if size == 32 else "int4-g128"  # noqa: PLR2004
-    if bits == 8:  # noqa: PLR2004
-        return "fp8" if "fp8" in method + algorithm or "float" in algorithm else "int8"
-    return "fp8" if "fp8" in algorithm else None
+        bits = next((width for width in (4, 8) if quantized.flag(f"load_in_{width}bit")), None)
+    size = weights.value("group_size", "q_group_size")
+    if method in _INTEGERS and bits == 4 and size in (None, *_GROUPS) and weights.value("strategy") != "channel":  # noqa: PLR2004
+        return _Stored(_GROUPS.get(size, "int4-g128"))
+    if method in _INTEGERS and bits == 8:  # noqa: PLR2004
+        return _Stored("int8")
+    nearest = "int4-g128" if bits == 4 else "int8" if bits == 8 else "bf16"  # noqa: PLR2004
+    said = [_plain_name(method) or "no method that is known"]
+    said += [f"{bits:g} bits"] if isinstance(bits, int | float) else []
+    said += [f"groups of {size}"] if isinstance(size, int) else []
+    return _Stored(
+        nearest,
+        f"quantization_config says {', '.join(said)}, which is not a format here: bytes are those of "
+        f"{PRECISIONS[nearest].name}.",
+    )
 
 
-def _grouped_weights(quantized: Config) -> tuple[Any, Any]:
+_INTEGERS: Final = ("gptq", "awq", "compressed-tensors", "auto-round", "intel/auto-round")
+"""Methods that keep whole numbers with one scale a group, and the tables at 16 bits."""
+_GROUPS: Final = {32: "int4-g32", 128: "int4-g128"}
+_KEPT: Final = ("ignore", "modules_to_not_convert", "exclude_modules")
+_KEPT_ATTENTION: Final = re.compile(r"(?<!linear_)attn(\W*$|.*[qkvo]_proj)")
+
+
+def _of_groups(quantized: Config) -> Config:
+    """Where the bits of the weights are written: some files have groups of modules."""
     groups = quantized.value("config_groups")
-    if isinstance(groups, Mapping):
-        for group in groups.values():
-            weights = group.get("weights") if isinstance(group, Mapping) else None
-            if isinstance(weights, Mapping):
-                return weights.get("num_bits"), weights.get("group_size")
-    return None, None
+    for group in groups.values() if isinstance(groups, Mapping) else ():
+        weights = group.get("weights") if isinstance(group, Mapping) else None
+        if isinstance(weights, Mapping):
+            return Config(weights)
+    return quantized
 
 
-def _problems(outer: Config, inner: Config) -> list[str]:
-    found = []
+def _without_kept_parts(stored: _Stored, quantized: Config, inner: Config) -> _Stored:
+    """The format where the file names parts of all layers that stay at 16 bits."""
+    names = quantized.value(*_KEPT)
+    kept = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    attention = any(_KEPT_ATTENTION.search(name) for name in kept if not re.search("vis|audio|mtp", name))
+    if not attention or PRECISIONS[stored.precision].beside_experts is not None or stored.precision == "bf16":
+        return stored
+    experts = f"{stored.precision}-experts"
+    mixture = Experts.from_config(inner, inner.layers - 1)
+    if experts in PRECISIONS and mixture and (not mixture.shared_width or any("shared" in name for name in kept)):
+        return replace(stored, precision=experts)
+    return replace(
+        stored,
+        problem=f"{stored.problem} quantization_config leaves attention at 16 bits, which the bytes here do not "
+        "count.".strip(),
+    )
+
+
+def _problems(outer: Config, inner: Config, stored: _Stored) -> list[str]:
+    found = [*inner.assumed.values(), *filter(None, (stored.problem,))]
+    further = _further_layers(inner)
+    if further and not _says_mtp(inner):
+        found.append(f"Not counted: {count(further, 'layer')} for further tokens (MTP), which its files may hold.")
     if inner.model_type not in FAMILIES:
         named = f"model_type “{inner.model_type}”" if inner.model_type else "model_type is missing; such a family"
         found.append(
-            f"{named} is not known: read as a plain transformer, so the numbers may lack norms, biases and gates that "
-            "its fields do not name."
+            f"{named} is not known: read as a plain transformer, so the numbers may lack norms and biases that its "
+            f"fields do not name{'' if inner.gate_told else ', or count gates that it has not'}."
         )
     strange = [name for name in _NOT_KNOWN if inner.fields.get(name)]
     found += [f"{name} belongs to a kind of model that is not counted here." for name in strange]

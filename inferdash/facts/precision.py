@@ -43,6 +43,18 @@ PRECISIONS: Final = {
     ),
     "int4-g32": Precision("int4, group 32", 4 + 16 / 32, layout="4 bits and a scale of 16 for each 32"),
     "int4-g128": Precision("int4, group 128", 4 + 16 / 128, layout="4 bits and a scale of 16 for each 128"),
+    "int4-g32-experts": Precision(
+        "int4 experts, group 32",
+        4 + 16 / 32,
+        beside_experts=16,
+        layout="experts of 4 bits with a scale of 16 for each 32, the rest at 2 bytes a number",
+    ),
+    "int4-g128-experts": Precision(
+        "int4 experts, group 128",
+        4 + 16 / 128,
+        beside_experts=16,
+        layout="experts of 4 bits with a scale of 16 for each 128, the rest at 2 bytes a number",
+    ),
     "mxfp4": Precision(
         "MXFP4", 4 + 8 / 32, rate="dense_fp4", beside_experts=16, layout="4 bits and a scale of 8 for each 32"
     ),

@@ -10,8 +10,10 @@ from typing import Any, Final
 
 from inferdash.layers.families import FAMILIES, PLAIN, Family
 
-MOST_LAYERS: Final = 10_000
-_LARGEST: Final = 10**12
+MOST_LAYERS: Final = 1_000
+_LARGEST: Final = 10**8
+HIDDEN: Final = ("hidden_size", "n_embd", "n_embed", "d_model")
+"""What files call the size of the vector of a position."""
 _NO_VALUE: Final = object()
 
 
@@ -27,22 +29,35 @@ class Config:
     """The fields of a file, by any of the names that families give them."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
-        self.fields = fields
+        self.fields = self._file = fields
         self.found: dict[str, Any] = {}
         """What was worked out once for all layers."""
         self.used: dict[str, Any] = {}
         """Fields that were read, which are all that the architecture follows from."""
+        self.assumed: dict[str, str] = {}
+        """Field that was not there -> what was taken instead, a sentence."""
+        self.last = ""
+        """The field that was read last."""
 
     def value(self, *names: str) -> Any:
-        """The first of these fields that is there and not null, else None."""
+        """The first of these fields that is there and not null, else what the family's class has, else None."""
         for name in names:
             if self.fields.get(name) is not None:
-                self.used[name] = self.fields[name]
+                self.last = name
+                if name in self._file:  # a field of one layer is there as a part of the file that was read before
+                    self.used[name] = self._file[name]
                 return self.fields[name]
+        for name in names:
+            default = self.family.defaults.get(name)
+            if default is not None and name in self.fields:  # null, which says that there is none
+                self.used[name] = None
+            elif default is not None:
+                self.assumed[name] = f"{name} is not in the file: {default:,} is what “{self.model_type}” has then."
+                return default
         return None
 
-    def whole(self, *names: str, default: Any = _NO_VALUE, least: int = 1) -> Any:
-        """A whole number of at least `least`.
+    def whole(self, *names: str, default: Any = _NO_VALUE, least: int = 1, called: str = "") -> Any:
+        """A whole number of at least `least`, `called` so where none of the names is there.
 
         Raises:
             UnreadFieldError: where it is missing and has no default, or is no such number.
@@ -50,9 +65,9 @@ class Config:
         found = self.value(*names)
         if found is None:
             if default is _NO_VALUE:
-                raise UnreadFieldError(" or ".join(names[:2]), "is missing")
+                raise UnreadFieldError(called or " or ".join(names[:2]), "is missing")
             return default
-        name = next(name for name in names if self.fields.get(name) is not None)
+        name = next((name for name in names if self.fields.get(name) is not None), names[0])
         return whole_number(name, found, least=least)
 
     def flag(self, *names: str, default: bool = False) -> bool:
@@ -78,9 +93,24 @@ class Config:
         if found is None or (isinstance(found, int) and not isinstance(found, bool)):
             return None
         if not isinstance(found, list):
-            raise UnreadFieldError(names[0], f"is {_said(found)}, not a list")
+            raise UnreadFieldError(self.last, f"is {_said(found)}, not a list")
         if len(found) < self.layers:
-            raise UnreadFieldError(names[0], f"has {len(found)} entries for {self.layers} layers")
+            name = next(name for name in names if self.fields.get(name) is not None)
+            raise UnreadFieldError(name, f"has {len(found)} entries for {self.layers} layers")
+        return found
+
+    def numbers(self, *names: str) -> Sequence[int] | None:
+        """A list of whole numbers, such as of layers; None where it is not there.
+
+        Raises:
+            UnreadFieldError: where it is none.
+        """
+        found = self.value(*names)
+        if found is None:
+            return None
+        if not isinstance(found, list) or any(isinstance(entry, bool) or not isinstance(entry, int) for entry in found):
+            said = "holds other things than" if isinstance(found, list) else f"is {_said(found)}, not a list of"
+            raise UnreadFieldError(self.last, f"{said} whole numbers")
         return found
 
     def part(self, name: str) -> "Config | None":
@@ -105,14 +135,30 @@ class Config:
         if not isinstance(fields, Mapping):
             return self
         one = Config({**self.fields, **fields})
-        one.used, one.found, one.kinds = self.used, self.found, self.kinds
+        one._file = self.fields
+        one.used, one.found, one.assumed, one.kinds = self.used, self.found, self.assumed, self.kinds
         return one
 
     @cached_property
     def model_type(self) -> str:
         """What the file calls the family; empty where it does not say."""
-        found = self.value("model_type")
-        return found if isinstance(found, str) else ""
+        found = self.fields.get("model_type")
+        if not isinstance(found, str):
+            return ""
+        self.used["model_type"] = found
+        return found
+
+    @cached_property
+    def gated(self) -> bool:
+        """Whether feed-forward networks have a gate; where the family is not known, its activation may tell."""
+        if self.model_type in FAMILIES:
+            return self.family.gated
+        return self.value(*_ACTIVATIONS) not in _PLAIN_ACTIVATIONS
+
+    @property
+    def gate_told(self) -> bool:
+        """Whether the activation tells if there is a gate."""
+        return self.value(*_ACTIVATIONS) in (*_PLAIN_ACTIVATIONS, "silu", "swish")
 
     @cached_property
     def family(self) -> Family:
@@ -122,7 +168,7 @@ class Config:
     @cached_property
     def hidden(self) -> int:
         """Numbers in the vector of a position."""
-        return int(self.whole("hidden_size", "n_embd", "d_model"))
+        return int(self.whole(*HIDDEN))
 
     @cached_property
     def layers(self) -> int:
@@ -211,7 +257,12 @@ def _named(field: str, names: Iterable[Any]) -> list[str]:
 
 
 def _kinds(config: Config) -> Sequence[str]:
-    layers, family = range(config.layers), config.family
+    return _listed(config) or _periodic(config) or _windows(config, range(config.layers), config.family)
+
+
+def _listed(config: Config) -> Sequence[str] | None:
+    """The kinds where a field lists layers."""
+    layers = range(config.layers)
     for field in ("layer_types", "layers_block_type"):
         listed = config.list(field)
         if listed:
@@ -227,8 +278,20 @@ def _kinds(config: Config) -> Sequence[str]:
             return [one if entry == 1 else other for entry in listed[: config.layers]]
     linear = config.part("linear_attn_config")
     if linear:
-        full = set(linear.value("full_attn_layers") or ())  # counted from 1
+        full = linear.numbers("full_attn_layers")  # counted from 1
+        if not full:
+            raise UnreadFieldError("full_attn_layers", "names no layers, so that it is not known which are attention")
         return ["full" if layer + 1 in full else "linear" for layer in layers]
+    for field, other in (("attn_layer_indices", "mamba"), ("full_attn_idxs", "conv")):
+        attention = config.numbers(field)
+        if attention is not None:
+            return ["full" if layer in attention else other for layer in layers]
+    return None
+
+
+def _periodic(config: Config) -> Sequence[str] | None:
+    """The kinds where each so many layers one is attention."""
+    layers, family = range(config.layers), config.family
     interval = config.whole("full_attention_interval", default=None)
     if interval:
         return ["full" if (layer + 1) % interval == 0 else "linear" for layer in layers]
@@ -236,16 +299,17 @@ def _kinds(config: Config) -> Sequence[str]:
     if period:
         offset = config.whole("attn_layer_offset", least=0)
         return ["full" if layer % period == offset else "mamba" for layer in layers]
-    attention = config.value("attn_layer_indices")
-    if isinstance(attention, list):
-        return ["full" if layer in attention else "mamba" for layer in layers]
     if config.value("linear_num_value_heads") is not None and family.full_every:
         return ["full" if (layer + 1) % family.full_every == 0 else "linear" for layer in layers]
-    if any(name in config.fields for name in _STATE_SPACE):
+    if family.lightning or any(name in config.fields for name in _STATE_SPACE):
         raise UnreadFieldError("layer_types", "is missing, so that it is not known which layers are attention")
-    return _windows(config, layers, family)
+    return None
 
 
+_ACTIVATIONS: Final = ("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act")
+"""Where files say what comes after the first matrix of a feed-forward network."""
+_PLAIN_ACTIVATIONS: Final = ("relu", "relu2", "xielu", "gelu_new", "gelu_fast", "quick_gelu", "gelu_python")
+"""Those that no model uses with a gate."""
 _STATE_SPACE: Final = ("mamba_d_state", "ssm_state_size", "mamba_num_heads", "state_size")
 
 

@@ -4,7 +4,8 @@ Read from the definitions of the families in the library `transformers` 5.24, by
 here is read as plain: two norms a layer, no biases and no norms of queries and keys beyond what its fields say.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 
@@ -14,16 +15,28 @@ class Family:
 
     tied: bool = False
     """Whether the output layer is the input embedding where the file does not say."""
+    defaults: Mapping[str, int] = field(default_factory=dict)
+    """Fields that its files may leave out -> the value that its class in the library then has."""
+    alone: bool = False
+    """Whether each head of queries has keys and values of its own where no field says how many there are."""
     norms: int = 2
     """Vectors of norms in a layer, as wide as those of the positions; a norm with a bias counts twice."""
+    norms_beside: int | None = None
+    """The same where the file says that attention and network run side by side, if that changes it."""
     final_norms: int = 1
     """The same after the last layer."""
     query_key_norm: Literal["none", "head", "full"] = "none"
     """Norms of queries and keys: none, over a head, or over all heads."""
-    bias: Literal["none", "inputs", "all"] | None = None
-    """Biases of attention: none, of queries, keys and values, or of the output too. None: `attention_bias` says."""
+    norm_means: Literal["head", "full"] = "head"
+    """What a switch for them stands for, where the family has none without it."""
+    bias: Literal["none", "inputs", "all"] = "none"
+    """Biases of attention where no switch is in the file: none, of queries, keys and values, or of the output too."""
     bias_means: Literal["inputs", "all"] = "all"
-    """What `attention_bias` stands for."""
+    """What a switch for them stands for."""
+    bias_switches: tuple[str, ...] = ("attention_bias", "bias", "use_bias", "add_qkv_bias")
+    """The fields that are such switches; none where the family does not look at any."""
+    head_bias_switches: tuple[str, ...] = ("lm_head_bias",)
+    """Fields that give the output layer biases."""
     gated: bool = True
     """Whether feed-forward networks have a gate."""
     feed_forward_bias: bool = False
@@ -32,6 +45,8 @@ class Family:
     """Width in multiples of the hidden size where the file does not say."""
     output_gate: Literal["none", "full", "head"] = "none"
     """A gate on the output of attention: as wide as the queries, or one number a head."""
+    gate_in_queries: bool = False
+    """Whether the matrix of the queries makes the gate too, so that it has biases where they have."""
     sinks: bool = False
     full_every: int | None = None
     """Every so many layers one is over the whole text, the others are not."""
@@ -43,6 +58,10 @@ class Family:
     """Whether the router alone has biases that count as parameters."""
     shared_gate: bool = False
     """Whether the shared expert has a gate of its own."""
+    shared_bias: bool = False
+    """Whether shared experts have biases where the dense networks have."""
+    lone_is_dense: bool = False
+    """Whether one expert alone is a plain network without a router."""
     shared_alike: int = 0
     """Shared experts of the width of a routed one, where the file does not say."""
     lightning: bool = False
@@ -51,19 +70,37 @@ class Family:
     """Whether a checkpoint stores the tables once more with the layer that predicts further tokens."""
 
 
+_FIXED: Final[tuple[str, ...]] = ()
+"""Where a family does not look at any switch."""
+_HEAD_64: Final = {"head_dim": 64}
+_HEAD_128: Final = {"head_dim": 128}
+_HEAD_256: Final = {"head_dim": 256}
 PLAIN: Final = Family()
+_QWEN2: Final = Family(bias="inputs", bias_switches=_FIXED, uses_window=False)
 _QWEN3: Final = Family(query_key_norm="head", uses_window=False)
-_QWEN3_NEXT: Final = Family(query_key_norm="head", output_gate="full", shared_gate=True, full_every=4)
+_QWEN3_128: Final = replace(_QWEN3, defaults=_HEAD_128)
+_QWEN3_NEXT: Final = Family(
+    defaults=_HEAD_256, query_key_norm="head", output_gate="full", gate_in_queries=True, shared_gate=True, full_every=4
+)
 _GEMMA3: Final = Family(tied=True, norms=4, query_key_norm="head", full_every=6)
+_GEMMA3_DEFAULTS: Final = {
+    "vocab_size": 262_208,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "head_dim": 256,
+}
+"""Of `Gemma3TextConfig`; the files of Gemma 3 4B, 12B and 27B leave such fields out."""
 _LAYER_NORM: Final = Family(norms=4, final_norms=2)
 _GLM_MOE: Final = Family(bias_means="inputs", mtp_tables=True)
+_GLM_V: Final = Family(bias="inputs", bias_means="inputs")
 _OLMO: Final = Family(query_key_norm="full")
+_NORMED: Final = Family(query_key_norm="head")
 
 FAMILIES: Final[dict[str, Family]] = {
     "llama": PLAIN,
     "mistral": PLAIN,
     "ministral": PLAIN,
-    "ministral3": PLAIN,
+    "ministral3": Family(defaults=_HEAD_128),
     "mixtral": PLAIN,
     "phi3": PLAIN,
     "granite": PLAIN,
@@ -71,25 +108,38 @@ FAMILIES: Final[dict[str, Family]] = {
     "granitemoeshared": PLAIN,
     "granitemoehybrid": Family(tied=True),
     "smollm3": Family(tied=True, uses_window=False),
-    "seed_oss": Family(bias_means="inputs"),
+    "seed_oss": Family(defaults=_HEAD_128, bias_means="inputs"),
     "arcee": Family(gated=False),
-    "qwen2": Family(bias="inputs", uses_window=False),
-    "qwen2_moe": Family(bias="inputs", uses_window=False, shared_gate=True),
-    "qwen3": _QWEN3,
+    "qwen2": _QWEN2,
+    "qwen2_vl": _QWEN2,
+    "qwen2_vl_text": _QWEN2,
+    "qwen2_5_vl": _QWEN2,
+    "qwen2_5_vl_text": _QWEN2,
+    "qwen2_moe": replace(_QWEN2, bias_means="inputs", bias_switches=("qkv_bias",), shared_gate=True),
+    "qwen3": _QWEN3_128,
     "qwen3_moe": _QWEN3,
-    "qwen3_vl_text": _QWEN3,
+    "qwen3_vl_text": _QWEN3_128,
     "qwen3_vl_moe_text": _QWEN3,
+    "qwen3_omni_moe_text": _QWEN3,
     "qwen3_next": _QWEN3_NEXT,
     "qwen3_5_text": _QWEN3_NEXT,
     "qwen3_5_moe_text": _QWEN3_NEXT,
-    "gemma": Family(tied=True),
-    "gemma2": Family(tied=True, norms=4, full_every=2),
-    "gemma3_text": _GEMMA3,
+    "gemma": Family(tied=True, defaults=_HEAD_256),
+    "gemma2": Family(tied=True, defaults=_HEAD_256, norms=4, full_every=2),
+    "gemma3_text": replace(_GEMMA3, defaults=_GEMMA3_DEFAULTS),
     "gemma4_text": _GEMMA3,
-    "falcon": Family(tied=True, norms=2, final_norms=2, gated=False, feed_forward_width=4),
-    "starcoder2": Family(tied=True, norms=4, final_norms=2, bias="all", gated=False, feed_forward_bias=True),
+    "falcon": Family(tied=True, norms=2, final_norms=2, gated=False, feed_forward_width=4, alone=True),
+    "starcoder2": Family(
+        tied=True,
+        norms=4,
+        final_norms=2,
+        bias="all",
+        bias_switches=("use_bias",),
+        gated=False,
+        feed_forward_bias=True,
+    ),
     "nemotron": Family(norms=4, final_norms=2, gated=False),
-    "cohere": Family(tied=True, norms=1),
+    "cohere": Family(tied=True, norms=1, norm_means="full"),
     "cohere2": Family(tied=True, norms=1, full_every=4),
     "deepseek_v2": PLAIN,
     "deepseek_v3": Family(mtp_tables=True),
@@ -98,56 +148,81 @@ FAMILIES: Final[dict[str, Family]] = {
     "deepseek_v4": PLAIN,
     "kimi_linear": PLAIN,
     "glm_moe_dsa": PLAIN,
-    "glm": Family(bias_means="inputs"),
-    "glm4": Family(norms=4, bias_means="inputs"),
+    "glm": Family(defaults=_HEAD_128, bias_means="inputs"),
+    "glm4": Family(defaults=_HEAD_128, norms=4, bias_means="inputs"),
     "glm4_moe": _GLM_MOE,
-    "gpt_oss": Family(sinks=True, experts_bias=True),
+    "glm4v_moe_text": _GLM_V,
+    "glm4v_text": replace(_GLM_V, norms=4, bias_switches=_FIXED),
+    "gpt_oss": Family(defaults=_HEAD_64, sinks=True, experts_bias=True, full_every=2),
     "minimax": Family(lightning=True),
     "minimax_m1": Family(lightning=True),
     "minimax_text_01": Family(lightning=True),
-    "minimax_m2": _OLMO,
+    "minimax_m2": Family(defaults=_HEAD_128, query_key_norm="full"),
     "minimax_m3": Family(query_key_norm="head"),
-    "nemotron_h": Family(norms=1, gated=False),
-    "jamba": PLAIN,
+    "nemotron_h": Family(defaults=_HEAD_128, norms=1, bias_switches=_FIXED, gated=False, shared_bias=True),
+    "jamba": Family(lone_is_dense=True),
     "olmo": Family(norms=0, final_norms=0),
     "olmo2": _OLMO,
     "olmo3": Family(query_key_norm="full", full_every=4),
     "olmoe": _OLMO,
-    "mimo_v2_flash": PLAIN,
-    "llama4_text": Family(full_every=4, shared_alike=1),
-    "step3p5": Family(query_key_norm="head", output_gate="head"),
+    "mimo_v2_flash": Family(defaults={"swa_num_key_value_heads": 8}),
+    "mimo_v2": PLAIN,
+    "llama4_text": Family(defaults=_HEAD_128, full_every=4, shared_alike=1),
+    "step3p5": Family(defaults=_HEAD_128, query_key_norm="head", output_gate="head"),
     "exaone4": Family(query_key_norm="head", full_every=4),
-    "ernie4_5": Family(tied=True),
-    "ernie4_5_moe": Family(tied=True, router_bias=True),
-    "hunyuan_v1_dense": Family(query_key_norm="head"),
+    "ernie4_5": Family(tied=True, defaults=_HEAD_128),
+    "ernie4_5_moe": Family(tied=True, router_bias=True, shared_bias=True, head_bias_switches=("use_bias",)),
+    "hunyuan_v1_dense": _NORMED,
     "hunyuan_v1_moe": Family(query_key_norm="head", shared_alike=1),
-    "hunyuan": Family(query_key_norm="head", shared_alike=1),
+    "hunyuan": Family(query_key_norm="head", shared_alike=1, lone_is_dense=True),
     "lfm2": Family(tied=True, query_key_norm="head"),
     "lfm3": Family(tied=True, norms=4, query_key_norm="head", output_gate="head"),
-    "afmoe": Family(norms=4, query_key_norm="head", output_gate="full", router_bias=True),
+    "afmoe": Family(defaults=_HEAD_128, norms=4, query_key_norm="head", output_gate="full", router_bias=True),
     "olmo_hybrid": _OLMO,
-    "gemma3n_text": Family(tied=True, norms=4, query_key_norm="head", full_every=5),
+    "gemma3n_text": Family(tied=True, defaults=_HEAD_256, norms=4, query_key_norm="head", full_every=5),
     "lfm2_moe": Family(tied=True, query_key_norm="head"),
-    "dots1": Family(query_key_norm="head"),
-    "exaone_moe": Family(query_key_norm="head"),
-    "hy_v3": Family(query_key_norm="head"),
-    "mellum": Family(query_key_norm="head"),
-    "minimax_m3_vl_text": Family(query_key_norm="head"),
+    "dots1": _NORMED,
+    "exaone_moe": _NORMED,
+    "hy_v3": replace(_NORMED, defaults=_HEAD_128, shared_bias=True),
+    "mellum": replace(_NORMED, defaults=_HEAD_128),
+    "minimax_m3_vl_text": Family(defaults=_HEAD_128, query_key_norm="head"),
     "flex_olmo": _OLMO,
-    "stablelm": _LAYER_NORM,
+    "stablelm": Family(
+        norms=4, final_norms=2, norms_beside=2, norm_means="full", bias_means="inputs", bias_switches=("use_qkv_bias",)
+    ),
     "phimoe": _LAYER_NORM,
-    "gpt_neox": Family(norms=4, final_norms=2, bias="all", gated=False, feed_forward_bias=True),
+    "gpt_neox": Family(
+        alone=True,
+        norms=4,
+        final_norms=2,
+        bias="all",
+        bias_switches=("attention_bias",),
+        gated=False,
+        feed_forward_bias=True,
+    ),
+    "bloom": Family(
+        tied=True,
+        alone=True,
+        norms=4,
+        final_norms=4,  # one more after the embedding
+        bias="all",
+        bias_switches=_FIXED,
+        gated=False,
+        feed_forward_bias=True,
+        feed_forward_width=4,
+    ),
+    "chatglm": Family(bias_means="inputs"),
     "bamba": PLAIN,
     "exaone": PLAIN,
-    "helium": PLAIN,
-    "internlm3": PLAIN,
-    "solar_open": PLAIN,
-    "sarvam_moe": PLAIN,
+    "helium": Family(defaults=_HEAD_128, bias_means="inputs"),
+    "internlm3": Family(defaults=_HEAD_128),
+    "solar_open": Family(defaults=_HEAD_128, bias_means="inputs"),
+    "sarvam_moe": Family(defaults=_HEAD_64, bias_means="inputs"),
     "sarvam_mla": PLAIN,
     "glm4_moe_lite": PLAIN,
-    "cwm": PLAIN,
+    "cwm": Family(defaults=_HEAD_128),
     "kimi_k25": PLAIN,
-    "minicpm3": PLAIN,
-    "youtu": PLAIN,
+    "minicpm3": Family(tied=True),
+    "youtu": Family(tied=True),
 }
 """`model_type` of the part of the file that describes the text model -> family."""

@@ -9,7 +9,7 @@ from pydantic import NonNegativeInt, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.formula import Number, formula
-from inferdash.layers.config import Config, whole_number
+from inferdash.layers.config import Config, UnreadFieldError, whole_number
 from inferdash.layers.counts import Counts
 from inferdash.validated import Validated
 
@@ -67,6 +67,7 @@ class GatedFeedForward(Validated):
             return None
         family = config.family
         names: tuple[str, ...] = (
+            "block_ff_dim",
             "intermediate_size_mlp",
             "dense_intermediate_size",
             "intermediate_size",
@@ -80,20 +81,25 @@ class GatedFeedForward(Validated):
         if isinstance(listed, list):  # a width for each layer, not always the same
             width = whole_number(names[-1], config.list(*names)[layer])  # type: ignore[index]
         else:
-            width = config.whole(*names, **({"default": own} if own else {}))
+            width = config.whole(*names, **({"default": own} if own else {}), called="intermediate_size")
         if config.flag("block_auto_adjust_ff_dim"):
             width = _adjusted(config, width)
         shared_layers = config.whole("num_kv_shared_layers", default=0, least=0)
         if config.flag("use_double_wide_mlp") and layer >= config.layers - shared_layers:
             width *= 2
-        return cls(width=width, gated=family.gated, bias=_bias(config))
+        return cls(width=width, gated=config.gated, bias=_bias(config))
+
+
+_MOST_WIDER = 1000
 
 
 def _adjusted(config: Config, width: int) -> int:
     """Two thirds of the width in the file, times a factor, to the next multiple."""
     factor = config.value("block_ffn_dim_multiplier")
     width = int(2 * width / 3)
-    if isinstance(factor, int | float) and not isinstance(factor, bool):
+    if factor is not None:
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor <= _MOST_WIDER:
+            raise UnreadFieldError("block_ffn_dim_multiplier", f"is not a number from 0 to {_MOST_WIDER}")
         width = int(factor * width)
         multiple = config.whole("block_multiple_of")
         width = multiple * -(-width // multiple)
@@ -136,6 +142,8 @@ class Experts(Validated):
     """Whether the router and the experts' matrices have biases."""
     router_bias: bool = False
     """Whether the router has biases of its own."""
+    shared_bias: bool = False
+    """Whether the matrices of the shared experts have biases."""
     scaled: bool = False
     """Whether the router scales its input, and each expert its output."""
 
@@ -179,6 +187,8 @@ class Experts(Validated):
         router = hidden * self.experts + self.experts * (self.bias or self.router_bias)
         router += (hidden + self.experts) * self.scaled
         biases = ((2 if self.gated else 1) * self.width + hidden) * experts * self.bias
+        if self.shared_width and self.shared_bias:
+            biases += (2 if self.gated else 1) * self.shared_width + hidden
         small = router + biases + hidden * self.shared_gate + (self.latent or 0) * self.latent_norm
         return Counts(matrices=shared, experts=one * experts, small=small)
 
@@ -200,13 +210,15 @@ class Experts(Validated):
             shared_gate=family.shared_gate,
             latent=config.whole("moe_latent_size", "routed_expert_hidden_size", default=None),
             latent_norm=config.flag("latent_moe_use_norm"),
-            gated=family.gated,
+            gated=config.gated,
             bias=family.experts_bias,
             router_bias=family.router_bias,
+            shared_bias=family.shared_bias and _bias(config),
             scaled=config.flag("enable_moe_block"),
         )
 
 
+_DIGITS = 6
 _COUNTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
 
 
@@ -234,28 +246,33 @@ def _sparse_layers(config: Config) -> Any:
     types = config.list("mlp_layer_types")
     if types:
         return [name != "dense" for name in types]
-    frequency = config.list("moe_layer_freq")
+    frequency = config.list("moe_layer_freq", "is_moe_layer")
     if frequency:
         return [bool(entry) for entry in frequency]
     chosen = config.value("moe_layers_enum", "moe_layers")
     if isinstance(chosen, str):
-        chosen = [int(part) for part in chosen.split(",") if part.strip().isdigit()]
-    if isinstance(chosen, list):
+        parts = [part.strip() for part in chosen.split(",")]
+        chosen = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < _DIGITS]
+    else:
+        chosen = config.numbers("moe_layers_enum", "moe_layers")
+    if chosen is not None:
         return [layer in chosen for layer in layers]
     period = config.whole("expert_layer_period", "interleave_moe_layer_step", default=None)
     if period:
         offset = config.whole("expert_layer_offset", default=period - 1, least=0)
         return [layer % period == offset for layer in layers]
-    first = config.whole("first_k_dense_replace", "num_dense_layers", "moe_layer_start_index", default=0, least=0)
+    firsts = ("first_k_dense_replace", "first_last_k_dense_replace", "num_dense_layers", "moe_layer_start_index")
+    first = config.whole(*firsts, default=0, least=0)
     step = config.whole("decoder_sparse_step", "moe_layer_interval", "moe_layer_freq", default=1)
-    dense = config.value("mlp_only_layers") or []
+    dense = config.numbers("mlp_only_layers") or ()
     by_step = [(layer + 1) % step == 0 if step > 1 else True for layer in layers]
     return [layer >= first and by_step[layer] and layer not in dense for layer in layers]
 
 
 def has_experts(config: Config, layer: int) -> bool:
     """Whether a layer has experts."""
-    if not config.whole(*_COUNTS, default=None, least=0):
+    count = config.whole(*_COUNTS, default=None, least=0)
+    if not count or (count == 1 and config.family.lone_is_dense):
         return False
     if "sparse layers" not in config.found:
         config.found["sparse layers"] = _sparse_layers(config)

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from inferdash.formula import Number, formula
 from inferdash.layers.config import Config, UnreadFieldError
 from inferdash.layers.counts import Counts
+from inferdash.layers.families import FAMILIES
 from inferdash.layers.indexer import Indexer
 from inferdash.layers.mixer import Mixer
 
@@ -101,6 +102,8 @@ class GroupedAttention(Mixer):
     """Whether each head has one number more in its softmax."""
     gate: Literal["none", "full", "head"] = "none"
     """A gate on the output, from a matrix as wide as the queries, or one number a head."""
+    gate_bias: bool = False
+    """Whether that matrix has biases."""
     key_is_value: bool = False
     """Whether one matrix makes keys and values; both are cached, as they are normed differently."""
     shares_cache: bool = False
@@ -153,7 +156,7 @@ class GroupedAttention(Mixer):
         }[self.query_key_norm]
         inputs = queries + (0 if self.shares_cache else kv)
         biases = {"none": 0, "inputs": inputs, "all": inputs + hidden}[self.bias]
-        small = normed + biases + (self.heads if self.sinks else 0)
+        small = normed + biases + queries * self.gate_bias + (self.heads if self.sinks else 0)
         chooser = self.indexer.parameters(hidden, hidden) if self.indexer else Counts()
         return Counts(matrices=matrices, small=small) + chooser
 
@@ -220,8 +223,9 @@ class GroupedAttention(Mixer):
                 "add_swa_attention_sink_bias" if windowed else "add_full_attention_sink_bias", default=family.sinks
             ),
             "gate": _gate(config),
+            "gate_bias": family.gate_in_queries and _bias(config) != "none",
             "key_is_value": not windowed and config.flag("attention_k_eq_v"),
-            "shares_cache": layer >= config.layers - config.whole("num_kv_shared_layers", default=0, least=0),
+            "shares_cache": _shares_cache(config, layer),
             "indexer": Indexer.of_blocks(config, layer),
         }
         if heads % attention["kv_heads"]:
@@ -229,6 +233,13 @@ class GroupedAttention(Mixer):
                 "num_key_value_heads", f"is {attention['kv_heads']}, which does not divide {heads} heads"
             )
         return cls(**attention)
+
+
+def _shares_cache(config: Config, layer: int) -> bool:
+    """Whether a layer reads the cache of an earlier one: the last so many, or all but the first of each few (CLA)."""
+    if config.flag("use_cla") and layer % config.whole("cla_share_factor"):
+        return True
+    return bool(layer >= config.layers - config.whole("num_kv_shared_layers", default=0, least=0))
 
 
 def _head_dim(config: Config, heads: int, *, windowed: bool) -> int:
@@ -242,6 +253,8 @@ def _head_dim(config: Config, heads: int, *, windowed: bool) -> int:
         raise UnreadFieldError(
             "head_dim", f"is missing, and {heads} heads do not divide a hidden size of {config.hidden}"
         )
+    if config.model_type not in FAMILIES:
+        config.assumed["head_dim"] = f"head_dim is missing: taken as the hidden size over {heads} heads."
     return config.hidden // heads
 
 
@@ -255,7 +268,13 @@ def _kv_heads(config: Config, heads: int, *, windowed: bool) -> int:
     if config.flag("multi_query") and not config.flag("new_decoder_architecture"):
         return 1
     names = ("num_key_value_heads", "num_kv_heads", "multi_query_group_num", "num_attention_groups")
-    return int(config.whole(*names, default=heads))
+    stated = config.whole(*names, default=None)
+    if stated is None and not config.family.alone:
+        config.assumed["num_key_value_heads"] = (
+            f"num_key_value_heads is missing: each of {heads} heads of queries is taken to have keys and values of its "
+            "own."
+        )
+    return int(stated or heads)
 
 
 def _of_windows(config: Config) -> Config:
@@ -278,19 +297,21 @@ def _window(config: Config, kind: str) -> Any:
 def _query_key_norm(config: Config) -> str:
     """What the family does; where its file has a switch, that decides."""
     switch = config.value("use_qk_norm", "qk_layernorm")
+    means = config.family.norm_means
     named = {"per_head": "head", "per_layer": "full"}
     style = named.get(str(config.value("qk_norm_type")), config.family.query_key_norm)
     if switch is None:
         return style
     if config.model_type == "llama4_text":  # its norms of queries and keys have no parameters
         return "none"
-    return ("head" if style == "none" else style) if config.flag("use_qk_norm", "qk_layernorm") else "none"
+    return (means if style == "none" else style) if config.flag("use_qk_norm", "qk_layernorm") else "none"
 
 
 def _bias(config: Config) -> str:
-    if config.family.bias:
+    switches = config.family.bias_switches
+    if config.value(*switches) is None:
         return config.family.bias
-    stated = config.flag("attention_bias", "bias", "use_bias")
+    stated = config.flag(*switches)
     if config.value("attention_out_bias") is not None and stated:
         return "all" if config.flag("attention_out_bias") else "inputs"
     return config.family.bias_means if stated else "none"
@@ -302,4 +323,4 @@ def _gate(config: Config) -> str:
         return "head"
     if config.value("attn_output_gate", "attention_output_gate") is not None:
         return "full" if config.flag("attn_output_gate", "attention_output_gate") else "none"
-    return config.family.output_gate
+    return config.family.output_gate if config.flag("use_attention_gate", default=True) else "none"

@@ -84,6 +84,8 @@ class LatentAttention(Mixer):
     """Numbers of a value, `v_head_dim`."""
     gate: bool = False
     """Whether a gate as wide as the values of all heads is on the output."""
+    bias: bool = False
+    """Whether the matrices down to the latents, and that of the output, have biases."""
     indexer: Indexer | None = None
     """What chooses the tokens that it reads, where it does not read all."""
 
@@ -108,7 +110,9 @@ class LatentAttention(Mixer):
         if self.gate:
             matrices = matrices + hidden * self.heads * self.value_dim
         chooser = self.indexer.parameters(hidden, self.query_rank or hidden) if self.indexer else Counts()
-        return Counts(matrices=matrices, small=(self.query_rank or 0) + self.latent) + chooser
+        narrow = (self.query_rank or 0) + self.latent
+        small = narrow + (narrow + self.rotary_dim + hidden) * self.bias
+        return Counts(matrices=matrices, small=small) + chooser
 
     def _numbers(self, tokens: Number) -> Number:
         return latent_cached_numbers(latent=self.latent, rotary_dim=self.rotary_dim, tokens=tokens)
@@ -153,5 +157,6 @@ class LatentAttention(Mixer):
             rotary_dim=config.whole("qk_rope_head_dim", least=0),
             value_dim=config.whole("v_head_dim"),
             gate=config.flag("mla_use_output_gate"),
+            bias=config.flag("attention_bias"),
             indexer=Indexer.of_tokens(config, layer),
         )

@@ -67,7 +67,7 @@ class StateSpace(Recurrent):
             state=config.whole("ssm_state_size", "mamba_d_state"),
             groups=config.whole("n_groups", "mamba_n_groups"),
             kernel=config.whole("conv_kernel", "mamba_d_conv"),
-            bias=config.flag("mamba_proj_bias", default=config.flag("use_bias")),
+            bias=config.flag("use_bias", default=config.flag("mamba_proj_bias")),
             conv_bias=config.flag("use_conv_bias", "mamba_conv_bias", default=True),
         )
 
@@ -125,7 +125,7 @@ class SelectiveStateSpace(Recurrent):
         return cls(
             inner=config.whole("mamba_expand") * config.hidden,
             state=config.whole("mamba_d_state"),
-            step_rank=-(-config.hidden // 16) if rank in {None, "auto"} else config.whole("mamba_dt_rank"),
+            step_rank=-(-config.hidden // 16) if rank in (None, "auto") else config.whole("mamba_dt_rank"),
             kernel=config.whole("mamba_d_conv"),
             bias=config.flag("mamba_proj_bias"),
             conv_bias=config.flag("mamba_conv_bias", default=True),

@@ -129,7 +129,7 @@ def in_layers(blocks: Blocks, hidden: int, of: Callable[[FeedForward], Counts]) 
 def in_blocks(architecture: Architecture, of: Callable[[FeedForward], Counts]) -> Counts:
     """Parameters of all layers and of what lies around them, where `of` gives those of a feed-forward network."""
     hidden = architecture.hidden
-    around = Counts(small=architecture.final_norms * hidden)
+    around = Counts(small=architecture.final_norms * hidden + architecture.vocabulary * architecture.head_bias)
     streams = max(blocks.streams for blocks in architecture.blocks)
     if streams:  # the parallel vectors become one again
         around += Counts(small=streams * streams * hidden + streams + 1)

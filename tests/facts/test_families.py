@@ -1,0 +1,251 @@
+"""What families do without saying it, and what is said where a file leaves something out."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inferdash.facts import huggingface
+from inferdash.facts.huggingface import UnreadConfigError
+from inferdash.facts.precision import PRECISIONS
+from inferdash.layers.grouped import GroupedAttention
+from inferdash.physics import kv_cache
+from inferdash.physics.parameters import checkpoint_bytes, parameters
+from inferdash.studies import model
+
+HERE = Path(__file__).parent
+COUNTS: dict[str, Any] = json.loads((HERE / "library_counts.json").read_text())
+"""Fields of a file -> parameters of the model's class in transformers 5.24.0, counted in the class itself."""
+PUBLISHED = {model["preset"]: model["config"] for model in json.loads((HERE / "published_models.json").read_text())}
+LLAMA, MIXTRAL, QWEN3 = (PUBLISHED[name] for name in ("llama-3.1-8b", "mixtral-8x7b", "qwen3-32b"))
+NEMOTRON = COUNTS["nemotron_h"]["config"]
+KIMI_LINEAR = COUNTS["kimi_linear"]["config"] | {"layer_types": None}
+
+
+def stored(config: dict[str, Any]) -> int:
+    return int(parameters(huggingface.read(config).architecture).stored_total)
+
+
+def problems(config: dict[str, Any]) -> str:
+    return " ".join(huggingface.read(config).problems)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_family_and_its_switches_are_counted_as_its_class_has_them(name: str) -> None:
+    assert stored(COUNTS[name]["config"]) == COUNTS[name]["parameters"]
+
+
+def test_chatglm_is_read_by_the_names_of_its_own_file() -> None:
+    """6,243,584,000 parameters by the index of THUDM/chatglm3-6b."""
+    config = {
+        "model_type": "chatglm",
+        "add_qkv_bias": True,
+        "ffn_hidden_size": 13696,
+        "hidden_size": 4096,
+        "kv_channels": 128,
+        "multi_query_attention": True,
+        "multi_query_group_num": 2,
+        "num_attention_heads": 32,
+        "num_layers": 28,
+        "padded_vocab_size": 65024,
+    }
+    assert stored(config) == 6_243_584_000
+
+
+def test_layers_that_share_their_cache_with_the_one_before() -> None:
+    """Hunyuan-Large: 389 billion parameters by its card, and half of the cache of its 64 layers."""
+    config = {
+        "model_type": "hunyuan",
+        "hidden_size": 6400,
+        "intermediate_size": 18304,
+        "moe_topk": 1,
+        "num_attention_heads": 80,
+        "num_experts": 16,
+        "num_hidden_layers": 64,
+        "num_key_value_heads": 8,
+        "num_shared_expert": 1,
+        "tie_word_embeddings": True,
+        "use_qk_norm": True,
+        "use_cla": True,
+        "cla_share_factor": 2,
+        "vocab_size": 129024,
+    }
+    assert round(stored(config) / 1e9) == 389
+    shared = huggingface.read(config).architecture
+    apart = huggingface.read(config | {"use_cla": False}).architecture
+    size, whole = (kv_cache.text_cache_bytes(one, tokens=4096, bytes_per_number=2) for one in (shared, apart))
+    assert 2 * size == whole == 2 * 2 * 64 * 8 * 80 * 4096
+    assert parameters(apart).stored_total - parameters(shared).stored_total == 32 * (2 * 6400 * 8 * 80 + 80)
+
+
+def test_what_a_class_has_where_the_file_is_silent_is_said() -> None:
+    assert "vocab_size is not in the file: 262,208" in problems(COUNTS["gemma-3-4b-hub"]["config"])
+    assert "head_dim is not in the file: 128" in problems(COUNTS["qwen3-4b-no-head_dim"]["config"])
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"num_key_value_heads": None, "num_kv_head": 8}, "num_key_value_heads is missing"),
+        ({"model_type": "tomorrow", "head_dim": None}, "head_dim is missing"),
+        ({"num_nextn_predict_layers": 3}, "Not counted: 3 layers for further tokens"),
+    ],
+)
+def test_what_is_assumed_is_said(change: dict[str, Any], sentence: str) -> None:
+    assert sentence in problems(LLAMA | change)
+
+
+def test_a_family_with_keys_for_each_head_needs_no_sentence() -> None:
+    assert "num_key_value_heads" not in problems(COUNTS["gpt_neox"]["config"] | {"num_key_value_heads": None})
+
+
+@pytest.mark.parametrize(("activation", "matrices"), [("silu", 3), ("relu2", 2), ("xielu", 2), ("gelu_new", 2)])
+def test_an_activation_may_tell_whether_there_is_a_gate(activation: str, matrices: int) -> None:
+    config = LLAMA | {"model_type": "tomorrow", "hidden_act": activation}
+    assert 8_030_261_248 - stored(config) == (3 - matrices) * 32 * 4096 * 14336
+    assert "gates" not in problems(config)
+    assert "count gates that it has not" in problems(config | {"hidden_act": "gelu"})
+
+
+KIMI: dict[str, Any] = {
+    "quant_method": "compressed-tensors",
+    "format": "pack-quantized",
+    "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32, "type": "int", "strategy": "group"}}},
+    "ignore": ["lm_head", "re:.*self_attn.*", "re:.*shared_experts.*", "re:.*mlp\\.(gate|up|gate_up|down)_proj.*"],
+}
+
+
+def test_parts_that_stay_at_16_bits_take_16_bits() -> None:
+    """Kimi K2.5: 594.2 GB, where 580.97 GB would have everything but the tables at 4 bits."""
+    architecture = huggingface.read(COUNTS["kimi-k2.5"]["config"]).architecture
+    assert architecture.weights == "int4-g32-experts"
+    size = checkpoint_bytes(architecture, PRECISIONS[architecture.weights])
+    assert float(size) == pytest.approx(594.2e9, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("quantization", "weights", "said"),
+    [
+        ({"quant_method": "fbgemm_fp8"}, "fp8", ""),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8-block", ""),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "int4-g128", ""),
+        ({"quant_method": "awq", "bits": 4, "group_size": 32}, "int4-g32", ""),
+        ({"quant_method": "gptq", "bits": 8, "group_size": 128}, "int8", ""),
+        ({"quant_method": "modelopt", "quant_algo": "FP8"}, "fp8", ""),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4", ""),
+        ({"quant_method": "gptq", "bits": 2, "group_size": 64}, "bf16", "gptq, 2 bits, groups of 64"),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 64}, "int4-g128", "gptq, 4 bits, groups of 64"),
+        ({"quant_method": "gptq", "bits": 4, "group_size": -1}, "int4-g128", "groups of -1"),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "int4-g128", "bitsandbytes, 4 bits"),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8", "bitsandbytes, 8 bits"),
+        ({"group_size": 64, "bits": 6}, "bf16", "6 bits"),
+        ({"quant_method": "exl2", "bits": 4.25}, "bf16", "exl2, 4.25 bits"),
+        ({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"}, "bf16", "modelopt"),
+        *(
+            ({"quant_method": name}, "bf16", f"says {name},")
+            for name in ("hqq", "quark", "torchao", "quanto", "aqlm", "bitnet", "exl3")
+        ),
+        (KIMI, "int4-g32", "leaves attention at 16 bits"),
+    ],
+)
+def test_a_format_is_known_or_named(quantization: dict[str, Any], weights: str, said: str) -> None:
+    found = huggingface.read(LLAMA | {"quantization_config": quantization})
+    assert found.architecture.weights == weights
+    assert said in " ".join(found.problems)
+    assert bool(said) == bool(found.problems)
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": "4,8"}}, "full_attn_layers is “4,8”, not a list"),
+        (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": []}}, "full_attn_layers names no layers"),
+        (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": [[1]]}}, "full_attn_layers holds other things"),
+        (QWEN3 | {"num_experts": 8, "num_experts_per_tok": 2, "mlp_only_layers": 5}, "mlp_only_layers is 5"),
+        (COUNTS["jamba"]["config"] | {"mamba_dt_rank": [512, 1]}, "mamba_dt_rank"),
+        (COUNTS["lfm2-350m-old"]["config"] | {"block_ffn_dim_multiplier": float("inf")}, "block_ffn_dim_multiplier"),
+        (NEMOTRON | {"layers_block_type": ["moe"] * 30, "num_hidden_layers": 30}, "No layer keeps anything"),
+        (LLAMA | {"num_kv_shared_layers": 32}, "No layer keeps anything"),
+        (LLAMA | {"head_dim": 10**8}, "A layer would keep 1,600,000,000 numbers of a token"),
+        (LLAMA | {"num_hidden_layers": 1001}, "num_hidden_layers is 1,001, more than the 1,000 that are read"),
+        (LLAMA | {"head_dim": 10**12}, "head_dim is 1000000000000, not from 1 to"),
+        ({"model_type": "mamba2", "hidden_size": 4096, "state_size": 128, "num_heads": 128}, "Mamba layers alone"),
+        ({"hidden_size": 2048, "num_attention_heads": 8, "mamba_d_ssm": 3072}, "side by side"),
+        ({"weight_map": {"a": "b"}}, "the index of a model's files"),
+        ({"tokenizer_class": "LlamaTokenizer"}, "the settings of a tokenizer"),
+        ({"name": "x", "dependencies": {}}, "a package.json"),
+        ({"_class_name": "UNet2DConditionModel"}, "a part of a diffusion model"),
+        (PUBLISHED["minimax-m1"] | {"layer_types": None}, "layer_types is missing"),
+    ],
+)
+def test_what_cannot_be_read_is_named(config: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UnreadConfigError) as caught:
+        huggingface.read(config)
+    assert sentence in str(caught.value)
+
+
+def test_a_name_keeps_its_signs() -> None:
+    assert huggingface.read(COUNTS["gemma-3-4b-hub"]["config"]).architecture.name == "gemma3_text"
+    assert huggingface.read(LLAMA | {"model_type": "_a_*b*"}).architecture.name == "ab"
+
+
+def test_half_of_a_character_is_refused() -> None:
+    with pytest.raises(UnreadConfigError, match="half of a character"):
+        huggingface.parse('{"hidden_size": "\\ud800"}')
+
+
+WRONG: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    0.5,
+    10**12,
+    float("inf"),
+    float("nan"),
+    "x",
+    [],
+    [[1]],
+    [None],
+    {},
+    {"a": [1]},
+    ["moe"] * 99,
+)
+
+
+def broken(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The configuration with each field, also those of its groups, replaced by what it cannot hold."""
+    for name, value in config.items():
+        for wrong in WRONG:
+            yield config | {name: wrong}
+        if isinstance(value, dict):
+            yield from (config | {name: inner} for inner in broken(value))
+
+
+def read_or_none(config: dict[str, Any]) -> huggingface.Found | None:
+    """What was read; None where a sentence says why not."""
+    try:
+        return huggingface.read(config)
+    except UnreadConfigError:
+        return None
+
+
+@pytest.mark.parametrize(
+    "name", ["kimi_linear", "jamba", "lfm2-350m-old", "nemotron_h", "gemma3n_text", "kimi-k2.5", "qwen3_next", "falcon"]
+)
+def test_a_wrong_value_in_any_field_gives_numbers_or_a_sentence(name: str) -> None:
+    read = [
+        found for config in itertools.islice(broken(COUNTS[name]["config"]), 2000) if (found := read_or_none(config))
+    ]
+    for found in read:
+        json.dumps(model.report(found.architecture, problems=found.problems), allow_nan=False)
+    assert read
+
+
+def test_an_attention_layer_that_reads_another_cache_has_no_keys() -> None:
+    layer = GroupedAttention(heads=8, kv_heads=2, head_dim=64, shares_cache=True)
+    assert layer.parameters(512).total == 2 * 512 * 8 * 64
