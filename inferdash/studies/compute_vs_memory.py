@@ -100,6 +100,8 @@ def study(scenario: Scenario) -> ComputeVsMemory:
         fewest = memory.fewest_gpus(machine, requests=scenario.batch, tokens=scenario.prompt)
     with section("Speculation"):
         gain = speculation.study(scenario, machine, decode_pass_s=decode_numbers.pass_s)
+    with section("Expected"):
+        reached = expected.study(scenario, prefill_s=prefill_numbers.pass_s, decode_s=decode_numbers.pass_s)
     return ComputeVsMemory(
         prefill=prefill_numbers,
         decode=decode_numbers,
@@ -111,7 +113,7 @@ def study(scenario: Scenario) -> ComputeVsMemory:
         largest_batch=int(largest),
         fewest_gpus=int(fewest),
         speculation=gain,
-        expected=expected.study(scenario, prefill_s=prefill_numbers.pass_s, decode_s=decode_numbers.pass_s),
+        expected=reached,
     )
 
 

@@ -85,7 +85,10 @@ def study(scenario: Scenario) -> FeatureCost:
     sessions = scenario.users * scenario.sessions * feature.DAYS
     whole = feature.total(turns)
     month = session_usd * sessions
-    own, own_expected = (_own(scenario, whole, float(requests), month, at_limit=limit) for limit in (True, False))
+    with section("Own accelerators, limit"):
+        own = _own(scenario, whole, float(requests), month, at_limit=True)
+    with section("Own accelerators, expected"):
+        own_expected = _own(scenario, whole, float(requests), month, at_limit=False)
     return FeatureCost(
         per_turn_usd=session_usd / scenario.turns,
         per_session_usd=session_usd,
