@@ -79,8 +79,10 @@ def rule_sentences(scenario: Scenario) -> list[str]:
     stored = f"a start of at least {rules.minimum(price.model):,} tokens is stored"
     step = f", at multiples of {rules.increment:,}" if rules.increment > 1 else ""
     renewed = "; each read renews it" if rules.lifetimes[0].renewed else ""
+    marked = f"; up to {rules.breakpoints} places of a prompt can be marked" if rules.breakpoints else ""
+    read = f"; a read costs {float(price.rates.of('read') / price.rates.input):.4g} times" if price.rates.input else ""
     return [
-        f"{rules.name}: {stored}{step}, for {lives}{renewed}.",
+        f"{rules.name}: {stored}{step}, for {lives}{renewed}{read}{marked}.",
         *rules.uncertain,
         f"Read on {rules.checked} in {rules.source[0]}.",
     ]
