@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
-from inferdash.studies import api
+from inferdash.studies import api, own_accelerators
 from inferdash.studies import feature_cost as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
@@ -50,8 +50,8 @@ st.markdown(page.too_short(scenario))
 st.header("On your own accelerators", anchor=False)
 st.markdown(page.own_sentence(scenario, result))
 controls("rent", "engine")
-parts.table(page.own_table(result))
-st.caption(page.OWN_NOTE)
+parts.table(own_accelerators.own_table(result.own, result.own_expected))
+st.caption(own_accelerators.NOTE)
 
 st.header("Rules of the cache", anchor=False)
 st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))

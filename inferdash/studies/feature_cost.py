@@ -4,35 +4,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from math import ceil, inf
+from math import ceil
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts import library
 from inferdash.facts.prices import PriceList, Rates
 from inferdash.formula import section
-from inferdash.physics import memory
-from inferdash.physics.expected import expected, expected_prefill
-from inferdash.physics.passes import decode, prefill
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turn, Turns
 from inferdash.scenario import OWN, Scenario
+from inferdash.studies import own_accelerators
 from inferdash.studies.api import known_price, resolved, rules_of
 from inferdash.studies.numbers import Row, Table, number, part
+from inferdash.studies.own_accelerators import Own
 
 NAME: Final = "feature_cost"
 TITLE: Final = "Price a feature"
-PEAK: Final = 2.5
-"""Requests of the busiest hour over those of the mean hour, for a feature used in the day of one part of the world."""
-OWN_NOTE: Final = (
-    f"The busiest hour has {PEAK:g} times the requests of the mean one. The batch is the largest that fits, and what "
-    "the API would read from its cache is taken to be read from your own. Prompt tokens count all of them. A million "
-    "tokens pay for idle hours too, in the share that reading and writing have of the time."
-)
 _ROOM: Final = 1.2
 """What a chart of bars keeps free for the labels at their ends, as a multiple of the longest."""
-_HOURS: Final = 24 * feature.DAYS
-_DAY_S: Final = 86_400
 _QUARTER: Final = 0.25
 
 
@@ -44,18 +33,6 @@ class TokensOfAMonth:
     written: float = number("tokens", "stored")
     read: float = number("tokens", "read")
     output: float = number("tokens", "output")
-
-
-@dataclass(frozen=True)
-class Own:
-    """The same requests on rented accelerators; None where they do not fit, or the peak is not known."""
-
-    gpus: int | None = number("GPUs", "for the busiest hour")
-    month_usd: float | None = number("$", "a month of those")
-    utilization: float | None = number("%", "of their hours in use, over the day")
-    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens")
-    usd_per_mtok_written: float | None = number("$", "a million written tokens")
-    break_even: float | None = number("users", "from which they cost less; None: never")
 
 
 @dataclass(frozen=True)
@@ -86,9 +63,9 @@ def study(scenario: Scenario) -> FeatureCost:
     whole = feature.total(turns)
     month = session_usd * sessions
     with section("Own accelerators, limit"):
-        own = _own(scenario, whole, float(requests), month, at_limit=True)
+        own = own_accelerators.own(scenario, whole, float(requests), month, at_limit=True)
     with section("Own accelerators, expected"):
-        own_expected = _own(scenario, whole, float(requests), month, at_limit=False)
+        own_expected = own_accelerators.own(scenario, whole, float(requests), month, at_limit=False)
     return FeatureCost(
         per_turn_usd=session_usd / scenario.turns,
         per_session_usd=session_usd,
@@ -151,55 +128,6 @@ def _parts(turn: Turn, price: PriceList) -> dict[str, float]:
 def _month(scenario: Scenario) -> float:
     price = scenario.price
     return _usd(_session(scenario, price), price) * scenario.users * scenario.sessions * feature.DAYS
-
-
-_NOT: Final = Own(None, None, None, None, None, None)
-
-
-def _own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float, *, at_limit: bool) -> Own:
-    """Accelerators for the busiest hour, their rent, and the users from which that is less than `month_usd`."""
-    machine = scenario.deployment
-    per_request = {kind: getattr(whole, kind) / scenario.turns for kind in ("fresh", "written", "read", "output")}
-    context = max(1, round(whole.input / scenario.turns))
-    batch = int(memory.largest_batch(machine, tokens=context + round(per_request["output"])))
-    run = max(1, round(per_request["fresh"] + per_request["written"]))
-    if not batch:
-        return _NOT
-    if at_limit:
-        reading = prefill(machine, prompt=run, output_layer_last=True).pass_s
-        writing = decode(machine, requests=batch, past=context).pass_s
-    else:
-        engine = library.engines()[scenario.engine]
-        passes = expected_prefill(machine, engine, prompt=run)
-        one = expected(machine, engine, requests=batch, positions=1, past=context)
-        reading = sum(float(part.pass_s) for part in passes) if passes else None
-        writing = one.pass_s if one else None
-    if reading is None or writing is None:
-        return _NOT
-    answer_s = per_request["output"] * float(writing) / batch
-    seconds = float(reading) + answer_s
-    busy = requests_a_day / _DAY_S * seconds
-    nodes = max(1, ceil(busy * PEAK))
-    second_usd = scenario.rent * machine.gpus / 3600
-    node_usd = scenario.rent * machine.gpus * _HOURS
-    used = busy / nodes
-    return Own(
-        gpus=nodes * machine.gpus,
-        month_usd=nodes * node_usd,
-        utilization=used,
-        usd_per_mtok_prompt=float(reading) * second_usd / (whole.input / scenario.turns) * 1e6 / used if used else None,
-        usd_per_mtok_written=answer_s * second_usd / per_request["output"] * 1e6 / used if used else None,
-        break_even=_break_even(node_usd, month_usd / scenario.users, scenario.users / (busy * PEAK) if busy else 0.0),
-    )
-
-
-def _break_even(node_usd: float, user_usd: float, users_of_a_node: float) -> float | None:
-    """Users from which whole nodes always cost less than the API; None where a full node costs more than its users."""
-    gain = user_usd * users_of_a_node / node_usd if node_usd else inf
-    if gain <= 1 or not user_usd:
-        return None
-    nodes = ceil(1 / (gain - 1))  # with fewer, the next node costs more than the users who need it bring
-    return max(1, nodes) * node_usd / user_usd
 
 
 def sentence(scenario: Scenario, result: FeatureCost) -> str:
@@ -438,21 +366,6 @@ def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
         why = "as the accelerators cost more for each user than the API"
         return f"{said}; at these prices it never pays, {why}.{held}"
     return f"{said}; it pays from {quantities.count(ceil(own.break_even), 'user')} on.{held}"
-
-
-def own_table(result: FeatureCost) -> Table:
-    """The same requests on own accelerators, at the limit and as expected."""
-    both = (result.own, result.own_expected)
-    rows = (
-        ("GPUs for the busiest hour", "GPUs", "gpus"),
-        ("Their rent for a month", "$", "month_usd"),
-        ("In use, over the day", "%", "utilization"),
-        ("A million prompt tokens", "$", "usd_per_mtok_prompt"),
-        ("A million written tokens", "$", "usd_per_mtok_written"),
-    )
-    cells = [Row(label, unit, tuple(getattr(one, name) for one in both)) for label, unit, name in rows]
-    even = tuple("never" if one.break_even is None else f"{ceil(one.break_even):,} users" for one in both)
-    return Table(("limit", "expected"), (*cells, Row("Pays from", "word", even)), head="Own accelerators")
 
 
 def margin_sentence(scenario: Scenario, result: FeatureCost) -> str:

@@ -11,7 +11,7 @@ from inferdash.facts import library
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turns
 from inferdash.scenario import Scenario
-from inferdash.studies import api, feature_cost, prompt_cache
+from inferdash.studies import api, feature_cost, own_accelerators, prompt_cache
 
 PLAN = Turns(
     shared=1000, own=0, message=100, answer=50, thinking=10, turns=3, history_limit=10_000, gap_s=60.0, spread=1.0
@@ -144,7 +144,7 @@ def test_own_accelerators_are_expected_to_take_no_less_than_at_the_limit() -> No
     assert own.gpus <= expected.gpus
     for one in (own, expected):
         assert one.utilization is not None
-        assert 0 < one.utilization <= 1 / feature_cost.PEAK
+        assert 0 < one.utilization <= 1 / own_accelerators.PEAK
         assert one.usd_per_mtok_prompt is not None
         assert one.usd_per_mtok_written is not None
         tokens = result.tokens
