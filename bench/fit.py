@@ -373,7 +373,7 @@ def covered(table: Table, usable: npt.NDArray[np.bool_], held: Array) -> npt.NDA
     return inside
 
 
-PREDICTED: Final = ("point", "publisher", "phase", "class", "apart", "limit_s", "expected_s", "inside")
+PREDICTED: Final = ("point", "publisher", "phase", "class", "apart", "bytes", "limit_s", "expected_s", "inside")
 """Columns of presets/measured/predicted.csv."""
 
 
@@ -389,6 +389,7 @@ def predicted(table: Table, usable: npt.NDArray[np.bool_]) -> list[tuple[str, ..
             str(table.phases[n]),
             point.kind,
             str(int(not usable[n])),
+            f"{point.machine.stored_bytes:.4g}",
             f"{table.limit[n]:.4g}",
             f"{held[n]:.4g}",
             str(int(inside[n])),

@@ -22,6 +22,7 @@ parts.notes([changed] if changed else [])
 parts.chart(charts.bars(), page.bar_rows(scenario), key="bars", alt=sentence)
 st.caption(page.legend())
 controls("api", "prices", "service")
+controls("input_usd", "output_usd", "read", "write")
 controls("users", "sessions", "turns")
 controls("gap", "spread", "history")
 controls("share_known", "read_share")
@@ -40,11 +41,12 @@ parts.chart(charts.drivers(), page.driver_rows(scenario, result), key="drivers",
 
 st.header("The same feature on other models", anchor=False)
 control("compared")
-models = page.model_rows(scenario)
-if models:
-    parts.chart(charts.models(len(models)), {"models": models}, key="models", alt="What a month costs on each model.")
+found = page.compared(scenario)
+if found:
+    rows = {"models": page.model_rows(found)}
+    parts.chart(charts.models(len(found)), rows, key="models", alt="What a month costs on each model.")
     st.caption("Beside each bar: the longest prompt that the model takes, in tokens.")
-parts.table(page.model_table(scenario))
+    parts.table(page.model_table(scenario, found))
 st.markdown(page.too_short(scenario))
 
 st.header("On your own accelerators", anchor=False)

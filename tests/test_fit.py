@@ -129,4 +129,4 @@ def test_the_shipped_predictions_are_those_of_fits_that_did_not_see_the_publishe
     for row in new:
         shipped = there[row[0]]
         assert (shipped["publisher"], shipped["phase"], shipped["class"]) == row[1:4]
-        assert float(row[6]) == pytest.approx(float(shipped["expected_s"]), rel=0.012)
+        assert float(row[7]) == pytest.approx(float(shipped["expected_s"]), rel=0.012)

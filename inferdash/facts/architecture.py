@@ -57,11 +57,11 @@ class Blocks(Validated):
         attention = self.attention.parameters(hidden) if self.attention else Counts()
         small = self.norms * hidden + (hidden if self.token_input else 0)
         if self.streams:
-            small += 2 * stream_parameters(hidden=hidden, streams=self.streams)  # type: ignore[assignment]
+            small += int(2 * stream_parameters(hidden=hidden, streams=self.streams))
         if self.alternating:
-            small += alternating_parameters(hidden=hidden, streams=self.alternating)  # type: ignore[assignment]
+            small += int(alternating_parameters(hidden=hidden, streams=self.alternating))
         if self.low_rank:
-            small += low_rank_parameters(hidden=hidden, rank=self.low_rank)  # type: ignore[assignment]
+            small += int(low_rank_parameters(hidden=hidden, rank=self.low_rank))
         return attention + Counts(matrices=2 * hidden * self.token_input, small=small)
 
 

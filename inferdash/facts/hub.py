@@ -41,8 +41,8 @@ def read(hf_id: str, *, endpoint: str | None = None, timeout_s: float = _TIMEOUT
 def _config(hf_id: str, endpoint: str | None, timeout_s: float) -> bytes:
     """The bytes of the config.json, no more of them than one ever has."""
     # Half a second to import, for those who ask only.
-    import httpx2  # noqa: PLC0415
-    from huggingface_hub import errors, get_session, hf_hub_url  # noqa: PLC0415
+    import httpx2  # noqa: PLC0415 - as said above
+    from huggingface_hub import errors, get_session, hf_hub_url  # noqa: PLC0415 - as said above
     from huggingface_hub.utils import (  # type: ignore[attr-defined]  # noqa: PLC0415  # exported when first used
         build_hf_headers,
         hf_raise_for_status,
@@ -64,7 +64,7 @@ def _config(hf_id: str, endpoint: str | None, timeout_s: float) -> bytes:
 
 
 def _sentence(hf_id: str, error: Exception) -> str:
-    from huggingface_hub import errors  # noqa: PLC0415
+    from huggingface_hub import errors  # noqa: PLC0415 - it is loaded already, by the request that failed
 
     said = f"“{hf_id[:80]}”"
     match error:

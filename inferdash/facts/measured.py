@@ -22,7 +22,10 @@ class Measurement:
     family: str
     """Of the accelerator."""
     batch: float
-    prompt: str
+    lengths: str
+    """Tokens of each prompt and answer, or before a decode pass, in words."""
+    model_bytes: float
+    """Bytes of all parameters in its format."""
     measured_s: float
     """Seconds of a pass, a prompt, or a batch of whole requests."""
     limit_s: float
@@ -55,7 +58,8 @@ def measurements() -> tuple[Measurement, ...]:
                 phase=one["phase"],
                 family=one["class"],
                 batch=float(row["batch"]),
-                prompt=row["prompt"],
+                lengths=_lengths(row, one["phase"]),
+                model_bytes=float(one["bytes"]),
                 measured_s=float(row["measured_s"]),
                 limit_s=float(one["limit_s"]),
                 expected_s=float(one["expected_s"]),
@@ -67,6 +71,16 @@ def measurements() -> tuple[Measurement, ...]:
             )
         )
     return tuple(found)
+
+
+def _lengths(row: dict[str, str], phase: str) -> str:
+    prompt, answer, context = (f"{float(row[name] or 0):,.0f}" for name in ("prompt", "answer", "context"))
+    match phase:
+        case "decode":
+            return f"after {context} tokens"
+        case "prefill":
+            return f"{prompt} tokens"
+    return f"{prompt} tokens in, {answer} out"
 
 
 PHASES: Final = ("decode", "prefill", "serving", "full load")

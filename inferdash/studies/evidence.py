@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
+from inferdash.facts import library
 from inferdash.facts.measured import PHASES, Measurement, measurements
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Row, Table, number
@@ -143,15 +144,14 @@ def family_table() -> Table:
 
 
 def nearest(scenario: Scenario) -> list[Measurement]:
-    """The published points that are most like the scenario: the accelerator first, then size, batch and format."""
-    chip, parameters = scenario.hardware.name.lower(), scenario.deployment.stored_bytes
-    memory = scenario.hardware.bandwidth
+    """The published points that are most like the scenario: the accelerator first, then bytes, batch and engine."""
+    chip, size = scenario.hardware.name.lower(), scenario.deployment.stored_bytes
+    engine = library.engines()[scenario.engine].name
 
-    def far(one: Measurement) -> tuple[float, float]:
+    def far(one: Measurement) -> float:
         same = one.accelerator.lower() in chip or chip.removeprefix("nvidia ") in one.accelerator.lower()
-        # The limit of a decode pass at batch 1 is the bytes of the model over the bandwidth.
-        size = abs(log(max(one.limit_s, 1e-9) * memory * one.gpus / parameters)) if one.phase == "decode" else 1.0
-        return (0.0 if same else 2.0) + size + 0.5 * abs(log(one.batch / scenario.batch)), one.measured_s
+        unlike = abs(log(one.model_bytes / size)) + 0.5 * abs(log(one.batch / scenario.batch))
+        return 4 * (not same) + unlike + 0.5 * (one.engine != engine) + 0.5 * abs(log(one.gpus / scenario.gpus))
 
     return sorted(_fitted(), key=far)[:_NEAREST]
 
@@ -164,7 +164,7 @@ def nearest_table(scenario: Scenario) -> Table:
             "word",
             (
                 one.engine,
-                f"{one.phase}, batch {one.batch:,.0f}",
+                f"{one.phase}, batch {one.batch:,.0f}, {one.lengths}",
                 str(quantities.shown(one.measured_s, "s")),
                 str(quantities.shown(one.expected_s, "s")),
                 _published(one),

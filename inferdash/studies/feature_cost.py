@@ -1,6 +1,6 @@
 """What a feature costs in a month on an API, what caching saves of it, and when own accelerators pay."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -59,7 +59,7 @@ def study(scenario: Scenario) -> FeatureCost:
         requests = feature.requests_a_day(users=scenario.users, sessions_a_day=scenario.sessions, turns=scenario.turns)
     turns = _session(scenario, price)
     session_usd, plain_usd = (_usd(one, price) for one in (turns, _session(scenario, price, cached=False)))
-    sessions = scenario.users * scenario.sessions * feature.DAYS
+    sessions = _sessions(scenario)
     whole = feature.total(turns)
     month = session_usd * sessions
     with section("Own accelerators, limit"):
@@ -110,6 +110,11 @@ def _session(scenario: Scenario, price: PriceList, *, cached: bool = True) -> li
     return feature.session(_turns(scenario), cache, requests_per_day=requests, known_share=known)
 
 
+def _sessions(scenario: Scenario) -> float:
+    """Sessions of all users in a month."""
+    return scenario.users * scenario.sessions * feature.DAYS
+
+
 def _usd(turns: list[Turn], price: PriceList) -> float:
     return sum(sum(_parts(turn, price).values()) for turn in turns)
 
@@ -127,7 +132,7 @@ def _parts(turn: Turn, price: PriceList) -> dict[str, float]:
 
 def _month(scenario: Scenario) -> float:
     price = scenario.price
-    return _usd(_session(scenario, price), price) * scenario.users * scenario.sessions * feature.DAYS
+    return _usd(_session(scenario, price), price) * _sessions(scenario)
 
 
 def sentence(scenario: Scenario, result: FeatureCost) -> str:
@@ -163,7 +168,8 @@ def subject(scenario: Scenario) -> str:
     """The feature in a line."""
     turns, users = quantities.count(scenario.turns, "turn"), quantities.count(scenario.users, "user")
     sessions = f"{scenario.sessions:g} session{'' if scenario.sessions == 1 else 's'} a day of {turns}"
-    return f"{users}, {sessions} on {_name(scenario)}, prices of {scenario.prices}"
+    day = "" if scenario.api == OWN else f", prices of {scenario.prices}"
+    return f"{users}, {sessions} on {_name(scenario)}{day}"
 
 
 def legend() -> str:
@@ -184,7 +190,7 @@ _COLOURS: Final = {"fresh": "compute", "stored": "memory", "read": "cache", "out
 def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     """Dollars of a month by kind of token, with and without a cache."""
     price = scenario.price
-    sessions = scenario.users * scenario.sessions * feature.DAYS
+    sessions = _sessions(scenario)
     rows = []
     for way, cached in (("with the cache", True), ("without", False)):
         start = 0.0
@@ -216,7 +222,7 @@ def cost_table(result: FeatureCost) -> Table:
 
 def token_table(scenario: Scenario, result: FeatureCost) -> Table:
     """Tokens of a turn, a session and a month by what they are billed as."""
-    sessions = scenario.users * scenario.sessions * feature.DAYS
+    sessions = _sessions(scenario)
 
     def row(label: str, month: float) -> Row:
         session = month / sessions if sessions else 0.0
@@ -275,34 +281,55 @@ def longest_request(scenario: Scenario) -> int:
     return max(round(turn.input + turn.output) for turn in turns)
 
 
-def _priced_models(scenario: Scenario) -> list[tuple[FeatureCost, PriceList]]:
-    """The feature on each model that is compared and has a price, the cheapest first."""
-    keys = dict.fromkeys((*scenario.compared, *([scenario.api] if scenario.api != OWN else [])))
-    others = (scenario.model_copy(update={"api": key}) for key in keys)
+@dataclass(frozen=True)
+class Compared:
+    """The feature on one of the models that are compared."""
+
+    price: PriceList
+    month_usd: float
+    read_share: float
+
+
+def compared(scenario: Scenario) -> list[Compared]:
+    """The feature on each model that has a price and holds the longest request, the cheapest first."""
     longest = longest_request(scenario)
-    found = [
-        (study(other), price)
-        for other in others
-        if (price := known_price(other)) and not (price.context and price.context < longest)
-    ]
-    return sorted(found, key=lambda pair: pair[0].month_usd)
+    found = []
+    for price, other in _others(scenario):
+        if not _is_too_short(price, longest):
+            turns = _session(other, price)
+            whole = feature.total(turns)
+            month_usd = _usd(turns, price) * _sessions(scenario)
+            found.append(Compared(price, month_usd, whole.read / whole.input if whole.input else 0.0))
+    return sorted(found, key=lambda one: one.month_usd)
 
 
-def model_table(scenario: Scenario) -> Table:
-    """The same feature on other models at the prices of the same day, the cheapest first."""
+def _others(scenario: Scenario) -> Iterator[tuple[PriceList, Scenario]]:
+    """The models that are compared, with the scenario's own, as far as they have a price on its day."""
+    keys = (*scenario.compared, *([scenario.api] if scenario.api != OWN else []))
+    for other in (scenario.model_copy(update={"api": key}) for key in dict.fromkeys(keys)):
+        if price := known_price(other):
+            yield price, other
+
+
+def _is_too_short(price: PriceList, longest: int) -> bool:
+    return price.context is not None and price.context < longest
+
+
+def model_table(scenario: Scenario, found: list[Compared]) -> Table:
+    """The same feature on other models at the prices of the same day."""
     rows = (
         Row(
-            price.name,
+            one.price.name,
             "word",
             (
-                str(quantities.shown(result.month_usd, "$")),
-                str(quantities.shown(result.per_user_month_usd, "$")),
-                quantities.percent(result.read_share),
-                _rates_shown(price),
-                f"{price.context:,}" if price.context else "not known",
+                str(quantities.shown(one.month_usd, "$")),
+                str(quantities.shown(one.month_usd / scenario.users, "$")),
+                quantities.percent(one.read_share),
+                _rates_shown(one.price),
+                f"{one.price.context:,}" if one.price.context else "not known",
             ),
         )
-        for result, price in _priced_models(scenario)
+        for one in found
     )
     columns = ("a month", "a user", "read", "input / output, a million", "context")
     return Table(columns, tuple(rows), head="Model")
@@ -318,27 +345,24 @@ def _rates_shown(price: PriceList) -> str:
 def too_short(scenario: Scenario) -> str:
     """Which models are left out, as their context does not hold the longest request; empty where none is."""
     longest = longest_request(scenario)
-    keys = (*scenario.compared, *([scenario.api] if scenario.api != OWN else []))
-    prices = [known_price(scenario.model_copy(update={"api": key})) for key in dict.fromkeys(keys)]
-    names = [one.name for one in prices if one and one.context and one.context < longest]
+    names = [price.name for price, _ in _others(scenario) if _is_too_short(price, longest)]
     if not names:
         return ""
     return f"Left out, as the longest request has {quantities.count(longest, 'token')}: {', '.join(names)}."
 
 
-def model_rows(scenario: Scenario) -> list[dict[str, Any]]:
+def model_rows(found: list[Compared]) -> list[dict[str, Any]]:
     """Dollars of a month on each model, with the longest prompt that it takes where that is known."""
-    found = _priced_models(scenario)
-    most = max((result.month_usd for result, _ in found), default=0.0)
+    most = max((one.month_usd for one in found), default=0.0)
     return [
         {
-            "name": price.name,
-            "usd": result.month_usd,
+            "name": one.price.name,
+            "usd": one.month_usd,
             "room": _ROOM * most,
-            "context": _short(price.context) if price.context else "",
+            "context": _short(one.price.context) if one.price.context else "",
             "meaning": "money",
         }
-        for result, price in found
+        for one in found
     ]
 
 

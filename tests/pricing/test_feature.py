@@ -172,7 +172,7 @@ def test_a_model_that_does_not_hold_the_longest_request_is_left_out() -> None:
     scenario = Scenario(documents_tokens=500_000, turns=1)
     said = feature_cost.too_short(scenario)
     assert "Mistral Large 3 2512" in said
-    assert "Mistral" not in feature_cost.model_table(scenario).markdown()
+    assert "Mistral" not in feature_cost.model_table(scenario, feature_cost.compared(scenario)).markdown()
     assert "was made for 8,192 tokens" in feature_cost.own_sentence(scenario, feature_cost.study(scenario))
 
 

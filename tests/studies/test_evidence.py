@@ -30,3 +30,11 @@ def test_the_nearest_points_are_of_the_scenarios_accelerator() -> None:
     scenario = links.decode("accelerator=rtx-4090&model=llama-3-8b&v=1").scenario
     assert {one.accelerator for one in evidence.nearest(scenario)} <= {"RTX 4090", "RTX 4090 Laptop"}
     assert "https://" in evidence.nearest_table(scenario).markdown()
+
+
+def test_the_chapters_example_has_its_own_measurements_nearest() -> None:
+    near = evidence.nearest(BASE)
+    assert {(one.model, one.accelerator, one.engine, one.batch) for one in near[:3]} == {
+        ("Llama-3-8B", "H100 SXM", "vLLM", 1.0)
+    }
+    assert "tokens in" in near[0].lengths
