@@ -47,7 +47,7 @@ if found:
     parts.chart(charts.models(len(found)), rows, key="models", alt="What a month costs on each model.")
     st.caption("Beside each bar: the longest prompt that the model takes, in tokens.")
     parts.table(page.model_table(scenario, found))
-st.markdown(page.too_short(scenario))
+parts.notes(page.left_out(scenario))
 
 st.header("On your own accelerators", anchor=False)
 st.markdown(page.own_sentence(scenario, result))

@@ -28,6 +28,7 @@ parts.notes(result.problems if result else ())
 controls("api", "prices", "service")
 controls("input_usd", "output_usd", "read", "write")
 control("compared")
+st.markdown(api.unpriced(scenario))
 controls("lifetime", "renewed", "minimum", "increment")
 if result and result.own.requests:
     st.header("Where the money went", anchor=False)

@@ -22,6 +22,23 @@ def known_price(scenario: Scenario) -> PriceList | None:
         return None
 
 
+def _asked(scenario: Scenario) -> list[Scenario]:
+    """The scenario with each of the models that it is compared with, its own last unless it is among them."""
+    keys = dict.fromkeys((*scenario.compared, *([scenario.api] if scenario.api != OWN else [])))
+    return [scenario.model_copy(update={"api": key}) for key in keys]
+
+
+def compared_with(scenario: Scenario) -> list[tuple[PriceList, Scenario]]:
+    """The models that are compared, as far as they have a price of the service on the scenario's day."""
+    return [(price, other) for other in _asked(scenario) if (price := known_price(other))]
+
+
+def unpriced(scenario: Scenario) -> str:
+    """Which models have no such price; empty where all have one."""
+    names = [other.api for other in _asked(scenario) if not known_price(other)]
+    return f"Left out, without a price of the service “{scenario.service}”: {', '.join(names)}." if names else ""
+
+
 def rules_of(price: PriceList) -> CachingRules | None:
     """The rules of the cache behind a price; None where none are known, or the price was entered."""
     return library.rules_of(price.provider, price.model) if price.provider else None

@@ -1,6 +1,6 @@
 """What a feature costs in a month on an API, what caching saves of it, and when own accelerators pay."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -14,7 +14,7 @@ from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turn, Turns
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies import own_accelerators
-from inferdash.studies.api import known_price, resolved, rules_of
+from inferdash.studies.api import compared_with, known_price, resolved, rules_of, unpriced
 from inferdash.studies.numbers import Row, Table, number, part
 from inferdash.studies.own_accelerators import Own
 
@@ -294,21 +294,13 @@ def compared(scenario: Scenario) -> list[Compared]:
     """The feature on each model that has a price and holds the longest request, the cheapest first."""
     longest = longest_request(scenario)
     found = []
-    for price, other in _others(scenario):
+    for price, other in compared_with(scenario):
         if not _is_too_short(price, longest):
             turns = _session(other, price)
             whole = feature.total(turns)
             month_usd = _usd(turns, price) * _sessions(scenario)
             found.append(Compared(price, month_usd, whole.read / whole.input if whole.input else 0.0))
     return sorted(found, key=lambda one: one.month_usd)
-
-
-def _others(scenario: Scenario) -> Iterator[tuple[PriceList, Scenario]]:
-    """The models that are compared, with the scenario's own, as far as they have a price on its day."""
-    keys = (*scenario.compared, *([scenario.api] if scenario.api != OWN else []))
-    for other in (scenario.model_copy(update={"api": key}) for key in dict.fromkeys(keys)):
-        if price := known_price(other):
-            yield price, other
 
 
 def _is_too_short(price: PriceList, longest: int) -> bool:
@@ -342,13 +334,14 @@ def _rates_shown(price: PriceList) -> str:
     return shown
 
 
-def too_short(scenario: Scenario) -> str:
-    """Which models are left out, as their context does not hold the longest request; empty where none is."""
+def left_out(scenario: Scenario) -> list[str]:
+    """Which models are not compared, and why, in sentences."""
     longest = longest_request(scenario)
-    names = [price.name for price, _ in _others(scenario) if _is_too_short(price, longest)]
-    if not names:
-        return ""
-    return f"Left out, as the longest request has {quantities.count(longest, 'token')}: {', '.join(names)}."
+    short = [price.name for price, _ in compared_with(scenario) if _is_too_short(price, longest)]
+    said = [unpriced(scenario)] if unpriced(scenario) else []
+    if short:
+        said.append(f"Left out, as the longest request has {quantities.count(longest, 'token')}: {', '.join(short)}.")
+    return said
 
 
 def model_rows(found: list[Compared]) -> list[dict[str, Any]]:

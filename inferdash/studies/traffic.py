@@ -58,8 +58,8 @@ class Traffic:
 
 def ways(scenario: Scenario) -> tuple[Way, ...]:
     """The scenario's prices and rules, the other lifetimes of its API, then the models that the reader compares."""
-    others = (scenario.model_copy(update={"api": key}) for key in scenario.compared if key != scenario.api)
-    return (*_lifetimes(scenario), *(_way(other, 0) for other in others if api.known_price(other)))
+    others = (other for _, other in api.compared_with(scenario) if other.api != scenario.api)
+    return (*_lifetimes(scenario), *(_way(other, 0) for other in others))
 
 
 def _lifetimes(scenario: Scenario) -> Iterator[Way]:

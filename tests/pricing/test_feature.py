@@ -170,10 +170,16 @@ def test_beyond_the_break_even_own_accelerators_always_cost_less() -> None:
 
 def test_a_model_that_does_not_hold_the_longest_request_is_left_out() -> None:
     scenario = Scenario(documents_tokens=500_000, turns=1)
-    said = feature_cost.too_short(scenario)
-    assert "Mistral Large 3 2512" in said
+    assert "Mistral Large 3 2512" in feature_cost.left_out(scenario)[0]
     assert "Mistral" not in feature_cost.model_table(scenario, feature_cost.compared(scenario)).markdown()
     assert "was made for 8,192 tokens" in feature_cost.own_sentence(scenario, feature_cost.study(scenario))
+
+
+def test_a_model_without_a_price_of_the_service_is_named() -> None:
+    """DeepSeek sells no batches."""
+    scenario = Scenario(api="openai/gpt-6-luna", service="batch")
+    assert "deepseek/deepseek-v4-pro" in " ".join(feature_cost.left_out(scenario))
+    assert "DeepSeek" not in feature_cost.model_table(scenario, feature_cost.compared(scenario)).markdown()
 
 
 def test_a_known_read_share_takes_the_place_of_timing() -> None:
