@@ -27,7 +27,6 @@ parts.table(passes)
 parts.download(passes, name=page.NAME)
 
 st.header("What engines reach of the limit", anchor=False)
-controls("engine")
 reached = expected.sentence(scenario, result.expected)
 st.markdown(reached)
 for phase, what in (("decode", "decode pass"), ("prefill", "prefill of the prompt")):

@@ -51,7 +51,7 @@ parts.notes(page.left_out(scenario))
 
 st.header("On your own accelerators", anchor=False)
 st.markdown(page.own_sentence(scenario, result))
-controls("rent", "engine")
+controls("rent")
 parts.table(own_accelerators.own_table(result.own, result.own_expected))
 st.caption(own_accelerators.NOTE)
 

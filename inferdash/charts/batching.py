@@ -10,19 +10,26 @@ from inferdash.charts import theme
 
 @cache
 def curve() -> dict[str, Any]:
-    """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label)."""
-    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("speed of each request (limit), tokens/s"))
+    """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label).
+
+    Rows "expected", with its "band" as an outline and its "name" at the end.
+    """
+    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("speed of each request, tokens/s"))
     y = alt.Y(
         "together:Q",
         scale=alt.Scale(zero=True),
-        axis=theme.axis("total throughput (limit), tokens/s"),
+        axis=theme.axis("total throughput, tokens/s"),
     )
     parts = {
         name: alt.Chart(alt.NamedData(name)).encode(x, y, order="batch:Q")
-        for name in ("path", "beyond", "points", "own")
+        for name in ("path", "beyond", "points", "own", "expected", "name")
     }
+    band = alt.Chart(alt.NamedData("band")).encode(x, y, order="place:Q")
     return theme.finished(
         alt.layer(
+            band.mark_line(filled=True, fill=theme.INK, fillOpacity=theme.BAND, strokeWidth=0),
+            parts["expected"].mark_line(**theme.EXPECTED),
+            *theme.outlined(parts["name"], 13, **theme.NAMED),
             parts["beyond"].mark_line(strokeWidth=3, strokeDash=[5, 5], color=theme.INK, opacity=0.5),
             parts["path"].mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
             parts["points"].mark_point(size=70, filled=True, opacity=1, color=theme.INK),

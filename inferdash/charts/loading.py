@@ -17,9 +17,13 @@ _PLACES: Final[dict[str, dict[str, Any]]] = {
 
 @cache
 def loading(along: str, title: str) -> dict[str, Any]:
-    """Rows "parts" along the field `along`, and "names": where the name of each part stands."""
+    """Rows "parts" along the field `along`, and "names": where the name of each part stands.
+
+    Rows "expected": what a whole pass is expected to take, and its band; "last" carries its name.
+    """
     x = alt.X(f"{along}:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(title))
-    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("memory read time per pass (limit)"))
+    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("memory read (limit) and whole pass (expected)"))
+    passes, last = (alt.Chart(alt.NamedData(name)).encode(x) for name in ("expected", "last"))
     return theme.finished(
         alt.layer(
             alt.Chart(alt.NamedData("parts"))
@@ -35,6 +39,9 @@ def loading(along: str, title: str) -> dict[str, Any]:
                     alt.Tooltip("load_s:Q", title="seconds"),
                 ],
             ),
+            passes.mark_area(color=theme.INK, opacity=theme.BAND).encode(alt.Y("low_s:Q"), alt.Y2("high_s:Q")),
+            passes.mark_line(**theme.EXPECTED).encode(alt.Y("expected_s:Q")),
+            *theme.outlined(last.encode(alt.Y("expected_s:Q")), 13, **theme.NAMED),
             *(
                 alt.Chart(alt.NamedData("names"))
                 .transform_filter(f"datum.place == '{place}'")

@@ -10,14 +10,17 @@ from inferdash.charts import theme
 _SIDES: Final[dict[str, dict[str, Any]]] = {
     "right": {"align": "left", "dx": 14, "dy": 20},
     "left": {"align": "right", "dx": -14, "dy": -18},
-    "below": {"dy": 28},
+    "below": {"dy": 26},
 }
 """Where a pass carries its label, so that it lies neither on the roof nor outside."""
 
 
 @cache
 def roofline() -> dict[str, Any]:
-    """Rows "roof" (two lines that meet in the ridge), "names", "path" (the decode along the batch) and "points"."""
+    """Rows "roof" (two lines that meet in the ridge), "names", "path" (the decode along the batch) and "points".
+
+    Rows "expected": what the passes reach, below them, each with its band.
+    """
     x = alt.X(
         "intensity:Q",
         scale=alt.Scale(type="log", nice=False),
@@ -28,10 +31,12 @@ def roofline() -> dict[str, Any]:
         scale=alt.Scale(type="log", nice=False, padding=36),
         axis=theme.log_axis("attainable compute (limit), FLOP/s"),
     )
+    shapes = alt.Shape("pass:N", scale=alt.Scale(domain=["Decode", "Prefill"], range=["circle", "square"]), legend=None)
     roof, names, path, points = (
         alt.Chart(alt.NamedData(rows)).encode(x, y) for rows in ("roof", "names", "path", "points")
     )
     batches = path.transform_filter("datum.label")
+    reached = alt.Chart(alt.NamedData("expected"))
     return theme.finished(
         alt.layer(
             path.mark_line(strokeWidth=14, opacity=0.18, strokeCap="round", color=theme.INK),
@@ -40,15 +45,25 @@ def roofline() -> dict[str, Any]:
             .mark_text(**theme.text(align="right", dx=-20, dy=-12))
             .encode(text="label:N"),
             names.transform_filter("datum.at == 'peak'")
-            .mark_text(**theme.text(align="right", dy=-24))
+            .mark_text(**theme.text(align="right", dx=-20, dy=-30))
             .encode(text="label:N"),
             batches.mark_point(size=50, filled=True, color=theme.INK, opacity=1),
             batches.mark_text(**theme.text(13, align="left", dx=9, dy=12)).encode(text="label:N"),
+            reached.mark_rule(strokeWidth=2, color=theme.INK).encode(x, alt.Y("low:Q"), alt.Y2("high:Q")),
+            reached.mark_point(
+                size=130, filled=True, fill=alt.ExprRef("background"), opacity=1, stroke=theme.INK, strokeWidth=2
+            ).encode(
+                x,
+                y,
+                shape=shapes,
+                tooltip=[
+                    alt.Tooltip("pass:N", title="expected of the"),
+                    alt.Tooltip("flop_per_s:Q", title="FLOP/s", format=".4~s"),
+                ],
+            ),
             points.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
                 color=theme.MEANING,
-                shape=alt.Shape(
-                    "pass:N", scale=alt.Scale(domain=["Decode", "Prefill"], range=["circle", "square"]), legend=None
-                ),
+                shape=shapes,
                 tooltip=[
                     alt.Tooltip("pass:N", title="pass"),
                     alt.Tooltip("intensity:Q", title="FLOP per byte", format=",.4~r"),
@@ -56,9 +71,10 @@ def roofline() -> dict[str, Any]:
                 ],
             ),
             *(
-                points.transform_filter(f"datum.side == '{side}'")
+                alt.Chart(alt.NamedData("points"))
+                .transform_filter(f"datum.side == '{side}'")
                 .mark_text(**theme.text(fontWeight="bold", **where))
-                .encode(text="label:N")
+                .encode(x, alt.Y("named_at:Q"), text="label:N")
                 for side, where in _SIDES.items()
             ),
         ),

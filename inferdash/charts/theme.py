@@ -72,6 +72,14 @@ def log_time_axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, labelExpr=label, values=_TIME_TICKS, labelOverlap="greedy")
 
 
+BAND: Final = 0.13
+"""Opacity of the band around what is expected."""
+EXPECTED: Final[dict[str, Any]] = {"strokeWidth": 2.5, "strokeDash": [7, 4], "color": INK}
+"""How the line of what is expected is drawn on every chart."""
+NAMED: Final[dict[str, Any]] = {"align": "right", "dy": -12}
+"""How its name lies at its end."""
+
+
 def text(size: int | alt.ExprRef = LABEL_SIZE, **where: Any) -> dict[str, Any]:
     """Properties of a label that stands on its mark."""
     return {"fontSize": size, "color": INK, **where}

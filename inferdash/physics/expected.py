@@ -4,7 +4,7 @@ The parts stand one after another, as measurements say: loading, arithmetic, a t
 way through memory, and the waiting of accelerators for each other. The limit is a floor under their sum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -98,6 +98,10 @@ class ExpectedPass:
     waiting_s: Number
     pass_s: Number
 
+    def times(self, passes: Number) -> "ExpectedPass":
+        """The time of that many passes like this one."""
+        return ExpectedPass(*(passes * getattr(self, part.name) for part in fields(self)))
+
     def band_s(self, band: Band) -> tuple[Number, Number]:
         """Seconds between which four of five measurements are expected."""
         low, high = band
@@ -184,13 +188,14 @@ def expected(
     return expected_pass(deployment, engine, one, requests=requests, positions=positions)
 
 
-def expected_prefill(deployment: Deployment, engine: Engine, *, prompt: int) -> tuple[ExpectedPass, ...] | None:
-    """The passes in which an engine reads the prompt of one request, in equal chunks that are no longer than its own.
+def expected_prefill(deployment: Deployment, engine: Engine, *, prompt: int, past: int = 0) -> ExpectedPass | None:
+    """The passes together in which an engine reads the prompt of one request, after `past` tokens that it has.
 
-    Each is the one in the middle: the parts of the time grow evenly with the tokens before it, but for layers whose
-    window is full, where this is a little too much. None where no peak of the accelerator is known.
+    They are equal chunks no longer than its own, each taken as the one in the middle: the parts of the time grow evenly
+    with the tokens before it, but for layers whose window is full, where this is a little too much. None where no peak
+    of the accelerator is known.
     """
     chunks = -(-prompt // engine.chunk)
     size = prompt / chunks
-    middle = expected(deployment, engine, requests=1, positions=size, past=(chunks - 1) / 2 * size)
-    return None if middle is None else (middle,) * chunks
+    middle = expected(deployment, engine, requests=1, positions=size, past=past + (chunks - 1) / 2 * size)
+    return None if middle is None else middle.times(chunks)

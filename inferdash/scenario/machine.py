@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from inferdash.facts import huggingface, library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
+from inferdash.facts.engine import Engine
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.layers.feed_forward import GatedFeedForward
@@ -103,11 +104,6 @@ class Machine(Validated):
     ] = Field("bf16", title="KV cache precision")
     """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
 
-    engine: Annotated[str, Choices("engine", lambda: names_of(library.engines())), Place("page")] = Field(
-        "vllm", title="Engine"
-    )
-    """The program that runs the model. It decides on what is expected, never on a limit."""
-
     accelerator: Annotated[
         str,
         Choices("accelerator", lambda: names_of(library.accelerators()) | {OWN: "Own accelerator"}),
@@ -149,6 +145,10 @@ class Machine(Validated):
     """Groups of GPUs that share the layers. What is left of the GPUs is data parallel."""
     expert_parallel: Annotated[bool, Place("accelerator", _mixed)] = Field(default=False, title="Spread the experts")
     """Whether the experts of a layer are divided over all GPUs that hold it."""
+    engine: Annotated[str, Choices("engine", lambda: names_of(library.engines())), Place("accelerator")] = Field(
+        "vllm", title="Engine"
+    )
+    """The program that runs the model. It decides on what is expected, never on a limit."""
 
     prompt: Annotated[int, Place("workload")] = Field(1024, title="Prompt tokens", ge=1, le=TOKENS)
     """Tokens of the prompt of each request."""
@@ -313,6 +313,11 @@ class Machine(Validated):
             memory=self.usable_memory,
             stored_bytes=self.weight_memory if _as_engine(self) else None,
         )
+
+    @property
+    def program(self) -> Engine:
+        """The engine, as it is expected to run."""
+        return library.engines()[self.engine]
 
     @property
     def usable_memory(self) -> float:

@@ -7,15 +7,15 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.formula import section
+from inferdash.formula import Number, section
 from inferdash.physics import batching, memory, request
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies import loading
+from inferdash.studies import expected, loading
 from inferdash.studies.api import resolved
-from inferdash.studies.numbers import Row, Table, number, plain, show
+from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain, show
 
 NAME: Final = "batching"
 TITLE: Final = "Batching"
@@ -38,6 +38,8 @@ class BatchLine:
     """Of all requests together."""
     each_tokens_per_s: float | None
     """Of one request."""
+    expected_pass_s: float | None
+    """As it is expected, not at the limit."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,9 @@ class Batching:
     continuous_passes: int = number("passes", "of continuous batching")
     static_idle_places: int = number("slots", "idle in static batching, summed over its passes")
     idle_places: int = number("slots", "idle in continuous batching, summed over its passes")
+    compared_pass: Estimate = part("decode pass at that batch", "s")
+    prompt: Estimate = part("a million prompt tokens on rented accelerators", "$")
+    written: Estimate = part("a million written tokens on rented accelerators", "$")
     paged_requests: int = number("requests", "that fit with pages")
     reserved_requests: int = number("requests", "that fit where each reserves the longest text")
 
@@ -83,6 +88,9 @@ def study(scenario: Scenario) -> Batching:
         rent = {"usd_per_hour": scenario.rent * scenario.gpus, "utilization": scenario.utilization}
         prompt_usd = None if prompt_token is None else batching.usd_per_mtok(tokens_per_s=1 / prompt_token, **rent)
         written_usd = None if written is None else batching.usd_per_mtok(tokens_per_s=1 / written, **rent)
+    with section("Expected"):
+        prompt_pass = expected.prefill_of(scenario, prompt=scenario.prompt, limit_s=plain(reading))
+        compared_pass = expected.decode_of(scenario, requests=compared, past=scenario.prompt, limit_s=many.pass_s)
     prices = resolved(scenario)
     lengths = [int(length) for length in numbers_in(scenario.lengths)]
     static = batching.static(lengths, places=scenario.slots)
@@ -100,6 +108,9 @@ def study(scenario: Scenario) -> Batching:
         price_ratio=_ratio(prices.output_usd, prices.input_usd),
         usd_per_mtok_prompt=plain(prompt_usd),
         usd_per_mtok_written=plain(written_usd),
+        compared_pass=compared_pass,
+        prompt=prompt_pass.of(lambda s: float(batching.usd_per_mtok(tokens_per_s=scenario.prompt / s, **rent))),
+        written=compared_pass.of(lambda s: float(batching.usd_per_mtok(tokens_per_s=compared / s, **rent))),
         static_passes=batching.passes_of(static),
         continuous_passes=batching.passes_of(continuous),
         static_idle_places=_idle(static, scenario.slots),
@@ -130,6 +141,7 @@ def _line(scenario: Scenario, machine: Deployment, batch: int) -> BatchLine:
         pass_s=pass_s,
         tokens_per_s=None if each is None else batch * each,
         each_tokens_per_s=each,
+        expected_pass_s=expected.decode_of(scenario, requests=batch, past=scenario.prompt, limit_s=pass_s).expected,
     )
 
 
@@ -170,15 +182,25 @@ def sentence(scenario: Scenario, result: Batching) -> str:
     return f"{said}; up to {quantities.count(result.max_batch, 'request')} fit in the memory."
 
 
-def headline_numbers(scenario: Scenario, result: Batching) -> list[tuple[str, float | None, str]]:
+def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
     """The four numbers on top."""
     many = f"batch {result.compared_batch:,}"
     line = next(line for line in result.table if line.batch == result.compared_batch)
     return [
-        (f"Total throughput, {many} (limit)", line.tokens_per_s, "tokens/s"),
-        (f"Speed of each request, {many} (limit)", line.each_tokens_per_s, "tokens/s"),
-        (f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.max_batch, "requests"),
-        (f"Cost per million tokens, {many} (limit)", result.usd_per_mtok_written, "$"),
+        Headline(
+            f"Total throughput, {many} (limit)",
+            line.tokens_per_s,
+            "tokens/s",
+            result.compared_pass.of(lambda pass_s: result.compared_batch / pass_s),
+        ),
+        Headline(
+            f"Speed of each request, {many} (limit)",
+            line.each_tokens_per_s,
+            "tokens/s",
+            result.compared_pass.of(lambda pass_s: 1 / pass_s),
+        ),
+        Headline(f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.max_batch, "requests"),
+        Headline(f"Cost per million tokens, {many} (limit)", result.usd_per_mtok_written, "$", result.written),
     ]
 
 
@@ -187,6 +209,7 @@ def batch_table(result: Batching) -> Table:
     columns = (
         ("total tokens/s (limit)", "", "tokens_per_s"),
         ("each tokens/s (limit)", "", "each_tokens_per_s"),
+        ("pass (expected)", "s", "expected_pass_s"),
         ("memory read time (limit)", "s", "load_s"),
         ("compute time (limit)", "s", "compute_s"),
         ("parameters read", "B", "parameters_bytes"),
@@ -211,29 +234,40 @@ def _curve(scenario: Scenario, result: Batching) -> Any:
 def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
     """Tokens a second together against each, along the batch; nothing where no peak is known.
 
-    Returns rows under "path" (the batches that fit), "beyond" (those that do not) and "points" (named batches).
+    Returns rows under "path" (the batches that fit), "beyond" (those that do not), "points" and "own" (named
+    batches), and "expected", "band" (its edges one after the other, as an outline) and "name" of the batches that fit.
     """
     machine = scenario.deployment
     batches = _curve(scenario, result)
     passes = decode(machine, requests=batches, past=scenario.prompt).pass_s
     if passes is None:
         return {}
-    rows = [
-        {"batch": int(batch), "each": 1 / seconds, "together": batch / seconds, "meaning": "memory", "label": ""}
-        for batch, seconds in zip(batches.tolist(), np.asarray(passes).tolist(), strict=True)
-    ]
+    rows = [row | {"meaning": "memory", "label": ""} for row in _at(batches, passes)]
     fits = max(result.max_batch, 0)
     named = {line.batch for line in result.table}
     points = [
         row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, fits}
     ]
     own = [row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] == result.compared_batch]
+    fit = batches[batches <= max(fits, 1)]
+    reached = expected.decode_along(scenario, requests=fit, past=scenario.prompt)
+    middle, low, high = [_at(fit, seconds) for seconds in reached] if reached else [[], [], []]
     return {
         "path": [row for row in rows if row["batch"] <= fits],
         "beyond": [row for row in rows if row["batch"] >= fits],
         "points": [point for point in points if point["batch"] != result.compared_batch],
         "own": own,
+        "expected": middle,
+        "band": [row | {"place": place} for place, row in enumerate([*low, *reversed(high)])],
+        "name": [row | {"label": "expected"} for row in middle[-1:]],
     }
+
+
+def _at(batches: Any, pass_s: Number) -> list[dict[str, Any]]:
+    return [
+        {"batch": int(batch), "each": 1 / seconds, "together": batch / seconds}
+        for batch, seconds in zip(batches.tolist(), np.asarray(pass_s).tolist(), strict=True)
+    ]
 
 
 def curve_caption(scenario: Scenario, result: Batching) -> str:
@@ -249,7 +283,7 @@ def curve_caption(scenario: Scenario, result: Batching) -> str:
 def load_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
     """Memory read time of a pass along the batch."""
     batches = _curve(scenario, result)
-    return loading.rows(scenario.deployment, "batch", batches, requests=batches, past=scenario.prompt)
+    return loading.rows(scenario, "batch", batches, requests=batches, past=scenario.prompt)
 
 
 def stay_rows(scenario: Scenario, result: Batching, way: str) -> dict[str, list[dict[str, Any]]]:

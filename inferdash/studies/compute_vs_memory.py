@@ -13,7 +13,7 @@ from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
 from inferdash.studies import expected, speculation
 from inferdash.studies.expected import Expected
-from inferdash.studies.numbers import Row, Table, number, part, plain
+from inferdash.studies.numbers import Headline, Row, Table, number, part, plain
 from inferdash.studies.request import FirstToken, request_times
 from inferdash.studies.speculation import Speculation
 
@@ -101,7 +101,9 @@ def study(scenario: Scenario) -> ComputeVsMemory:
     with section("Speculation"):
         gain = speculation.study(scenario, machine, decode_pass_s=decode_numbers.pass_s)
     with section("Expected"):
-        reached = expected.study(scenario, prefill_s=prefill_numbers.pass_s, decode_s=decode_numbers.pass_s)
+        reached = expected.study(
+            scenario, prefill_s=prefill_numbers.pass_s, decode_s=decode_numbers.pass_s, first=first
+        )
     return ComputeVsMemory(
         prefill=prefill_numbers,
         decode=decode_numbers,
@@ -205,21 +207,27 @@ def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
     )
 
 
-def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[tuple[str, float | None, str]]:
+def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headline]:
     """The four numbers on top: label, value, unit. Without a peak the times are those of memory alone."""
     each, at = quantities.count(scenario.prompt, "token"), f"batch {scenario.batch:,}"
-    capacity: tuple[str, float, str] = (f"Largest batch at {each} each", result.largest_batch, "requests")
+    reached = result.expected
+    capacity = Headline(f"Largest batch at {each} each", result.largest_batch, "requests")
     if result.decode.pass_s is None:
         return [
-            (f"Decode, {at}, memory read time (limit)", result.decode.load_s, "s"),
-            (f"Decode, {at}, memory read", result.decode.bytes_read, "B"),
-            ("Prefill, memory read time (limit)", result.prefill.load_s, "s"),
+            Headline(f"Decode, {at}, memory read time (limit)", result.decode.load_s, "s"),
+            Headline(f"Decode, {at}, memory read", result.decode.bytes_read, "B"),
+            Headline("Prefill, memory read time (limit)", result.prefill.load_s, "s"),
             capacity,
         ]
     return [
-        (f"Decode pass, {at} (limit)", result.decode.pass_s, "s"),
-        (f"Speed of a request, {at} (limit)", result.decode.output_tok_per_s, "tokens/s"),
-        ("Prefill of the prompt (limit)", result.prefill.pass_s, "s"),
+        Headline(f"Decode pass, {at} (limit)", result.decode.pass_s, "s", reached.decode),
+        Headline(
+            f"Speed of a request, {at} (limit)",
+            result.decode.output_tok_per_s,
+            "tokens/s",
+            reached.decode.of(lambda pass_s: 1 / pass_s),
+        ),
+        Headline("Prefill of the prompt (limit)", result.prefill.pass_s, "s", reached.prefill),
         capacity,
     ]
 
@@ -244,7 +252,7 @@ def notes(scenario: Scenario) -> list[str]:
         found.append(
             f"No matrix peak is published for {chip.name}. Enter one under “Own hardware figures” to see all times."
         )
-    if scenario.gpus > 1:
+    if scenario.gpus > 1 and scenario.sharing.even:
         found.append("The GPUs share each pass evenly; time on the link between them is not counted.")
     if scenario.output_layer == "last":
         found.append("The output layer is counted at the last position of the prompt only, as engines run it.")

@@ -11,7 +11,7 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.measured import PHASES, Measurement, measurements
 from inferdash.scenario import Scenario
-from inferdash.studies.numbers import Row, Table, number
+from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "evidence"
 TITLE: Final = "How right is this?"
@@ -67,13 +67,13 @@ def sentence(_: Scenario, result: Evidence) -> str:
     )
 
 
-def headline_numbers(result: Evidence) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: Evidence) -> list[Headline]:
     """The four numbers on top."""
     return [
-        ("Decode pass, median error (expected)", result.decode_error, "%"),
-        ("Prefill, median error (expected)", result.prefill_error, "%"),
-        ("Serving, median error (expected)", result.serving_error, "%"),
-        ("Decode pass, median error of the limit", result.decode_limit_error, "%"),
+        Headline("Decode pass, median error (expected)", result.decode_error, "%"),
+        Headline("Prefill, median error (expected)", result.prefill_error, "%"),
+        Headline("Serving, median error (expected)", result.serving_error, "%"),
+        Headline("Decode pass, median error of the limit", result.decode_limit_error, "%"),
     ]
 
 

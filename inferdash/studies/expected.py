@@ -3,31 +3,27 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from inferdash import quantities
-from inferdash.facts import library
-from inferdash.facts.engine import Band, Engine
+from inferdash.facts.engine import Band
 from inferdash.formula import Number
-from inferdash.physics.expected import ExpectedPass, expected, expected_prefill
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.expected import ExpectedPass, expected, expected_prefill, served_prefill_s
+from inferdash.physics.passes import decode
+from inferdash.physics.request import mean_past, time_to_first_token_s
 from inferdash.scenario import Scenario
-from inferdash.studies.numbers import Row, Table, number, part, plain
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A time at the limit and as it is expected; None where no peak is known."""
-
-    limit: float | None = number("s", "limit")
-    expected: float | None = number("s", "expected")
-    low: float | None = number("s", "expected, lower end")
-    high: float | None = number("s", "expected, upper end")
+from inferdash.studies.numbers import Estimate, Row, Table, part
+from inferdash.studies.request import FirstToken
 
 
 @dataclass(frozen=True)
 class Expected:
     """The passes of a request as an engine is expected to run them."""
 
-    prefill: Estimate = part("prefill")
-    decode: Estimate = part("decode pass")
+    prefill: Estimate = part("prefill", "s")
+    decode: Estimate = part("decode pass", "s")
+    time_to_first_token: Estimate = part("time to first token, through a server that is free", "s")
 
 
 CAPTION: Final = (
@@ -43,39 +39,72 @@ _PARTS: Final = {
 }
 
 
-def study(scenario: Scenario, *, prefill_s: float | None, decode_s: float | None) -> Expected:
-    """The numbers for a scenario, beside the limits of its prefill and its decode pass."""
-    engine = _engine(scenario)
+def study(scenario: Scenario, *, prefill_s: float | None, decode_s: float | None, first: FirstToken) -> Expected:
+    """The numbers for a scenario, beside the limits of its prefill, its decode pass and its first token."""
+    prefill = prefill_of(scenario, prompt=scenario.prompt, limit_s=prefill_s)
     return Expected(
-        _estimate(prefill_s, _prefill(scenario, engine), engine.bands.prefill),
-        _estimate(decode_s, _decode(scenario, engine), engine.bands.decode),
+        prefill,
+        decode_of(scenario, requests=scenario.batch, past=scenario.prompt, limit_s=decode_s),
+        _first_token(scenario, prefill, first),
     )
 
 
-def _engine(scenario: Scenario) -> Engine:
-    return library.engines()[scenario.engine]
+def _first_token(scenario: Scenario, prefill: Estimate, first: FirstToken) -> Estimate:
+    """Every part at its lower and upper end together; queue and network are the reader's."""
+    passes = scenario.reasoning
+    middle = mean_past(before=scenario.prompt, passes=passes) if passes else 0.0
+    mean_s = first.reasoning_s / passes if first.reasoning_s and passes else 0.0
+    thought = decode_of(scenario, requests=scenario.batch, past=float(middle), limit_s=mean_s)
+    if first.total_s is None or prefill.expected is None or thought.expected is None:
+        return Estimate(first.total_s, None, None, None)
+
+    def at(edge: str) -> float:
+        return float(
+            time_to_first_token_s(
+                queue_s=first.queue_s,
+                prefill_s=served_prefill_s(prefill_s=getattr(prefill, edge), server_s=scenario.program.server),
+                network_s=first.network_s,
+                reasoning_s=passes * getattr(thought, edge),
+            )
+        )
+
+    return Estimate(first.total_s, at("expected"), at("low"), at("high"))
 
 
-def _prefill(scenario: Scenario, engine: Engine) -> tuple[ExpectedPass, ...]:
-    return expected_prefill(scenario.deployment, engine, prompt=scenario.prompt) or ()
+def prefill_of(scenario: Scenario, *, prompt: int, limit_s: float | None, past: int = 0) -> Estimate:
+    """The prefill of a prompt after `past` tokens that are in the cache, in seconds, beside its limit."""
+    engine = scenario.program
+    whole = expected_prefill(scenario.deployment, engine, prompt=prompt, past=past)
+    return _estimate(limit_s, whole, engine.bands.prefill)
 
 
-def _decode(scenario: Scenario, engine: Engine) -> tuple[ExpectedPass, ...]:
-    one = expected(scenario.deployment, engine, requests=scenario.batch, positions=1, past=scenario.prompt)
-    return () if one is None else (one,)
+def decode_of(
+    scenario: Scenario, *, requests: int, past: float, limit_s: float | None, machine: Deployment | None = None
+) -> Estimate:
+    """A pass of the decode, in seconds, beside its limit; `machine` where it is not the scenario's."""
+    engine = scenario.program
+    one = expected(machine or scenario.deployment, engine, requests=requests, positions=1, past=past)
+    return _estimate(limit_s, one, engine.bands.decode)
 
 
-def _estimate(limit_s: float | None, passes: tuple[ExpectedPass, ...], band: Band) -> Estimate:
-    if limit_s is None or not passes:
+def decode_along(scenario: Scenario, *, requests: Number, past: Number) -> tuple[Number, Number, Number] | None:
+    """Seconds of decode passes, and the edges of their band, along an array; None where no peak is known."""
+    machine, engine = scenario.deployment, scenario.program
+    limit = decode(machine, requests=requests, past=past).pass_s
+    one = expected(machine, engine, requests=requests, positions=1, past=past)
+    return None if one is None or limit is None else _bounded(limit, one, engine.bands.decode)
+
+
+def _estimate(limit_s: float | None, one: ExpectedPass | None, band: Band) -> Estimate:
+    if limit_s is None or one is None:
         return Estimate(limit_s, None, None, None)
-    edges = [one.band_s(band) for one in passes]
-    middle, low, high = (_sum(one) for one in ([p.pass_s for p in passes], *zip(*edges, strict=True)))
-    middle = max(middle, limit_s)
-    return Estimate(limit_s, middle, max(low, limit_s), max(high, middle))
+    return Estimate(limit_s, *(float(edge) for edge in _bounded(limit_s, one, band)))
 
 
-def _sum(numbers: Any) -> float:
-    return float(sum(plain(one) or 0.0 for one in numbers))
+def _bounded(limit_s: Number, one: ExpectedPass, band: Band) -> tuple[Number, Number, Number]:
+    """What is expected and the edges of its band, none of them below the limit."""
+    low, high = one.band_s(band)
+    return np.maximum(one.pass_s, limit_s), np.maximum(low, limit_s), np.maximum(high, limit_s)
 
 
 def sentence(scenario: Scenario, result: Expected) -> str:
@@ -87,31 +116,34 @@ def sentence(scenario: Scenario, result: Expected) -> str:
         low, high = quantities.shown(one.low, "s"), quantities.shown(one.high, "s")
         factor = quantities.times(one.expected / one.limit)
         times.append(f"{quantities.shown(one.expected, 's')} for {what}, {factor} the limit (80% band {low} to {high})")
-    return f"Expected of {_engine(scenario).name}: {'; '.join(times)}."
+    return f"Expected of {scenario.program.name}: {'; '.join(times)}."
 
 
 def table(result: Expected) -> Table:
-    """Limit, expectation and band of both passes."""
-    both = (result.prefill, result.decode)
+    """Limit, expectation and band of both passes and of the first token."""
+    all_three = (result.prefill, result.decode, result.time_to_first_token)
     rows = (("Limit", "limit"), ("Expected", "expected"), ("80% band, from", "low"), ("80% band, to", "high"))
     return Table(
-        ("prefill", "decode pass"),
-        tuple(Row(label, "s", tuple(getattr(one, name) for one in both)) for label, name in rows),
+        ("prefill", "decode pass", "first token"),
+        tuple(Row(label, "s", tuple(getattr(one, name) for one in all_three)) for label, name in rows),
         head="Time",
     )
 
 
 def rows(scenario: Scenario, result: Expected, *, phase: str) -> dict[str, list[dict[str, Any]]]:
     """Parts of the expected time of the "prefill" or the "decode", the limit and the band; nothing without a peak."""
-    engine = _engine(scenario)
-    passes = _prefill(scenario, engine) if phase == "prefill" else _decode(scenario, engine)
     one: Estimate = getattr(result, phase)
-    if one.expected is None:
+    machine, engine = scenario.deployment, scenario.program
+    if phase == "prefill":
+        whole = expected_prefill(machine, engine, prompt=scenario.prompt)
+    else:
+        whole = expected(machine, engine, requests=scenario.batch, positions=1, past=scenario.prompt)
+    if whole is None:
         return {}
     stacked: list[dict[str, Any]] = []
     start = 0.0
     for name, (label, meaning) in _PARTS.items():
-        seconds = _sum(_of(passes, name))
+        seconds = float(getattr(whole, name))
         if seconds:
             said = f"{label} {quantities.shown(seconds, 's')}"
             stacked.append({"start_s": start, "end_s": start + seconds, "meaning": meaning, "label": said})
@@ -121,7 +153,3 @@ def rows(scenario: Scenario, result: Expected, *, phase: str) -> dict[str, list[
         "limit": [{"at_s": one.limit, "label": f"limit {quantities.shown(one.limit or 0.0, 's')}"}],
         "band": [{"low_s": one.low, "high_s": one.high, "label": "four of five measurements"}],
     }
-
-
-def _of(passes: tuple[ExpectedPass, ...], name: str) -> list[Number]:
-    return [getattr(one, name) for one in passes]

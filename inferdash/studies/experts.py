@@ -16,7 +16,8 @@ from inferdash.physics import memory
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies.numbers import Row, Table, number
+from inferdash.studies import expected
+from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "experts"
 TITLE: Final = "Experts"
@@ -150,13 +151,13 @@ def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     )
 
 
-def headline_numbers(result: ExpertNumbers) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: ExpertNumbers) -> list[Headline]:
     """The four numbers on top."""
     return [
-        ("Parameters", result.parameters, "parameters"),
-        ("Active per token, without the input embedding", result.active_parameters, "parameters"),
-        ("Operations per token, without attention", result.operations_per_token, "FLOP"),
-        ("Fewest GPUs for the parameters", result.min_gpus, "GPUs"),
+        Headline("Parameters", result.parameters, "parameters"),
+        Headline("Active per token, without the input embedding", result.active_parameters, "parameters"),
+        Headline("Operations per token, without attention", result.operations_per_token, "FLOP"),
+        Headline("Fewest GPUs for the parameters", result.min_gpus, "GPUs"),
     ]
 
 
@@ -220,6 +221,12 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         for label, limit, one in models
         for batch, seconds in zip(batches, _token_s(one, batches, scenario.prompt).tolist(), strict=True)
     ]
+    reached = expected.decode_along(scenario, requests=batches, past=scenario.prompt)
+    edges = [(np.asarray(edge) / batches).tolist() for edge in reached] if reached else [[], [], []]
+    passes = [
+        {"batch": int(batch), "token_s": middle, "low_s": low, "high_s": high, "label": "expected"}
+        for batch, middle, low, high in zip(batches, *edges, strict=False)
+    ]
     last = int(batches[-1])
     mixture, active, total = (np.log([line["token_s"] for line in lines if line["meaning"] == m]) for _, m, _ in models)
     alone = int(batches[np.minimum(np.abs(mixture - active), np.abs(total - mixture)).argmax()])
@@ -227,6 +234,8 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         "lines": lines,
         "starts": [line for line in lines if (line["batch"], line["meaning"]) in {(1, "waiting"), (alone, "memory")}],
         "ends": [line for line in lines if line["batch"] == last and line["meaning"] == "compute"],
+        "expected": passes,
+        "last": passes[-1:],
     }
 
 

@@ -15,7 +15,7 @@ from inferdash.pricing.feature import Cache, Turn, Turns
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies import own_accelerators
 from inferdash.studies.api import compared_with, known_price, resolved, rules_of, unpriced
-from inferdash.studies.numbers import Row, Table, number, part
+from inferdash.studies.numbers import Headline, Row, Table, number, part
 from inferdash.studies.own_accelerators import Own
 
 NAME: Final = "feature_cost"
@@ -154,13 +154,13 @@ def _name(scenario: Scenario) -> str:
     return "your own prices" if scenario.api == OWN else scenario.price.name
 
 
-def headline_numbers(result: FeatureCost) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: FeatureCost) -> list[Headline]:
     """The four numbers on top."""
     return [
-        ("A month, all users", result.month_usd, "$"),
-        ("A user and month", result.per_user_month_usd, "$"),
-        ("A session", result.per_session_usd, "$"),
-        ("Read from the cache, of the input", result.read_share, "%"),
+        Headline("A month, all users", result.month_usd, "$"),
+        Headline("A user and month", result.per_user_month_usd, "$"),
+        Headline("A session", result.per_session_usd, "$"),
+        Headline("Read from the cache, of the input", result.read_share, "%"),
     ]
 
 

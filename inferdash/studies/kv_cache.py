@@ -16,7 +16,7 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
 from inferdash.studies import loading
-from inferdash.studies.numbers import Row, Table, number
+from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "kv_cache"
 TITLE: Final = "KV cache"
@@ -127,15 +127,15 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
     return f"{said}{state}."
 
 
-def headline_numbers(result: KVCache) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: KVCache) -> list[Headline]:
     """The numbers on top: four, or three where no cache of a request outweighs the parameters."""
-    shown: list[tuple[str, float | None, str]] = [
-        ("Cache of a token", result.bytes_per_token, "B"),
-        ("Cache of a request after its prompt", result.bytes_per_request, "B"),
-        (f"Memory read per pass, {result.long_tokens:,} tokens against none", result.long_pass_ratio, "times"),
+    shown: list[Headline] = [
+        Headline("Cache of a token", result.bytes_per_token, "B"),
+        Headline("Cache of a request after its prompt", result.bytes_per_request, "B"),
+        Headline(f"Memory read per pass, {result.long_tokens:,} tokens against none", result.long_pass_ratio, "times"),
     ]
     if result.crossover_tokens is not None:
-        shown.append(("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"))
+        shown.append(Headline("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"))
     return shown
 
 
@@ -242,7 +242,7 @@ def load_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     """Memory read time of a pass of the batch along the length of the context."""
     longest = max(_LONG, scenario.prompt + scenario.answer)
     lengths = np.unique(np.append(np.geomspace(128, longest, _CURVE_POINTS), [scenario.prompt]).round())
-    return loading.rows(scenario.deployment, "tokens", lengths, requests=scenario.batch, past=lengths)
+    return loading.rows(scenario, "tokens", lengths, requests=scenario.batch, past=lengths)
 
 
 def memory_rows(result: KVCache) -> list[dict[str, Any]]:

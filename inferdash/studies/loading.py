@@ -6,20 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inferdash.formula import Number
-from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
+from inferdash.scenario import Scenario
+from inferdash.studies import expected
 
 _ROOMY: Final = 1.6
 """From this factor on the caches have room for their name on top of the parameters."""
 
 
 def rows(
-    machine: Deployment, along: str, values: NDArray[np.float64], *, requests: Number, past: Number
+    scenario: Scenario, along: str, values: NDArray[np.float64], *, requests: Number, past: Number
 ) -> dict[str, list[dict[str, Any]]]:
-    """Rows "parts", two for each of `values` in the field `along`, and "names", one at each end with its place.
+    """Rows "parts", two for each of `values` in the field `along`, "names", one at each end with its place, "expected".
 
-    `requests` or `past` is `values`, the other one a number.
+    `requests` or `past` is `values`, the other one a number. What is expected is a whole pass, with its band.
     """
+    machine = scenario.deployment
     total, bare = (
         np.broadcast_to(np.asarray(decode(machine, requests=requests, past=tokens).load_s), values.shape).tolist()
         for tokens in (past, 0)
@@ -39,4 +41,14 @@ def rows(
             "place": "inside" if inside else "above",
         },
     ]
-    return {"parts": parts, "names": names}
+    reached = expected.decode_along(scenario, requests=requests, past=past)
+    edges = [] if reached is None else [np.broadcast_to(np.asarray(edge), values.shape).tolist() for edge in reached]
+    passes = (
+        [
+            {along: int(value), "expected_s": middle, "low_s": low, "high_s": high, "label": "pass, expected"}
+            for value, middle, low, high in zip(values.tolist(), *edges, strict=True)
+        ]
+        if edges
+        else []
+    )
+    return {"parts": parts, "names": names, "expected": passes, "last": passes[-1:]}

@@ -11,8 +11,9 @@ from inferdash.physics import kv_cache, memory
 from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
+from inferdash.studies import expected
 from inferdash.studies.experts import experts_of
-from inferdash.studies.numbers import Row, Table, number, plain
+from inferdash.studies.numbers import Headline, Row, Table, number, plain, show
 
 NAME: Final = "memory"
 TITLE: Final = "Memory"
@@ -102,13 +103,13 @@ def sentence(scenario: Scenario, result: Memory) -> str:
     return f"{chips} cannot hold the parameters and {batch}: each GPU lacks {lack}."
 
 
-def headline_numbers(result: Memory) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: Memory) -> list[Headline]:
     """The four numbers on top."""
     return [
-        ("Parameters on one GPU", result.parameters_bytes, "B"),
-        ("Caches of the batch on one GPU", result.caches_bytes, "B"),
-        ("Requests that fit", result.largest_batch, "requests"),
-        ("Fewest GPUs for this batch", result.fewest_gpus, "GPUs"),
+        Headline("Parameters on one GPU", result.parameters_bytes, "B"),
+        Headline("Caches of the batch on one GPU", result.caches_bytes, "B"),
+        Headline("Requests that fit", result.largest_batch, "requests"),
+        Headline("Fewest GPUs for this batch", result.fewest_gpus, "GPUs"),
     ]
 
 
@@ -212,12 +213,16 @@ def layout_table(scenario: Scenario) -> Table:
             continue
         machine = scenario.model_copy(update={"layout": key}).deployment
         one = decode(machine, requests=scenario.batch, past=scenario.prompt)
+        reached = expected.decode_of(
+            scenario, requests=scenario.batch, past=scenario.prompt, limit_s=plain(one.pass_s), machine=machine
+        )
         cells = (
             quantities.shown(float(machine.stored_bytes_of_one), "B"),
             quantities.shown(_cache_of_one(scenario, key), "B"),
             f"{int(memory.largest_batch(machine, tokens=scenario.prompt)):,}",
-            "not known" if one.pass_s is None else quantities.shown(float(one.pass_s), "s"),
-            "not known" if one.link_s is None else quantities.shown(float(one.link_s), "s"),
+            show(plain(one.pass_s), "s"),
+            show(plain(one.link_s), "s"),
+            show(reached.expected, "s"),
         )
         rows.append(Row(name, "word", tuple(str(cell) for cell in cells)))
     columns = (
@@ -226,6 +231,7 @@ def layout_table(scenario: Scenario) -> Table:
         "requests that fit",
         "pass (limit)",
         "of it on the link",
+        "pass (expected)",
     )
     return Table(columns, tuple(rows), head=f"{scenario.gpus:,} GPUs")
 

@@ -21,7 +21,7 @@ from inferdash.physics.parameters import (
 )
 from inferdash.scenario import Scenario
 from inferdash.studies.experts import experts_of
-from inferdash.studies.numbers import Row, Table, number
+from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "model"
 TITLE: Final = "Model"
@@ -137,13 +137,13 @@ def sentence(scenario: Scenario, result: Model) -> str:
     )
 
 
-def headline_numbers(result: Model) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: Model) -> list[Headline]:
     """The four numbers on top."""
     return [
-        ("Parameters", result.parameters_total, "parameters"),
-        ("Active, without the input embedding", result.active_without_input_embedding, "parameters"),
-        ("Files in the maker’s format", result.weight_bytes_native, "B"),
-        ("Cache of a late token at bf16", result.kv_bytes_per_further_token, "B"),
+        Headline("Parameters", result.parameters_total, "parameters"),
+        Headline("Active, without the input embedding", result.active_without_input_embedding, "parameters"),
+        Headline("Files in the maker’s format", result.weight_bytes_native, "B"),
+        Headline("Cache of a late token at bf16", result.kv_bytes_per_further_token, "B"),
     ]
 
 

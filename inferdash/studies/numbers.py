@@ -1,26 +1,26 @@
 """What a study returns: frozen numbers, each with its label and unit."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inferdash import quantities
 from inferdash.formula import Number
 
 
-def number(unit: str, label: str) -> Any:
+def number(unit: str | None, label: str) -> Any:
     """A field of a result.
 
     Args:
-        unit: its base unit, as `quantities.shown` knows it; "word" for a word.
+        unit: its base unit, as `quantities.shown` knows it; "word" for a word, None for that of the part it is in.
         label: what it is called on the page.
     """
     return field(metadata={"unit": unit, "label": label})
 
 
-def part(label: str) -> Any:
-    """A field of a result that holds further numbers."""
-    return field(metadata={"label": label})
+def part(label: str, unit: str | None = None) -> Any:
+    """A field of a result that holds further numbers, with the unit of those that have none of their own."""
+    return field(metadata={"unit": unit, "label": label})
 
 
 _WORDS: Final = {"memory": "memory bandwidth"}
@@ -44,15 +44,51 @@ class Line:
         return show(self.value, self.unit)
 
 
-def lines(result: Any, path: str = "", labels: tuple[str, ...] = ()) -> Iterator[Line]:
-    """Every number of a result, in order."""
+def lines(result: Any, path: str = "", labels: tuple[str, ...] = (), unit: str = "") -> Iterator[Line]:
+    """Every number of a result, in order; `unit` is that of numbers without one of their own."""
     for one in fields(result):
         value, inner = getattr(result, one.name), f"{path}.{one.name}".lstrip(".")
         names = (*labels, one.metadata["label"])
+        own = unit if one.metadata["unit"] is None else one.metadata["unit"]
         if is_dataclass(value):
-            yield from lines(value, inner, names)
+            yield from lines(value, inner, names, own)
         else:
-            yield Line(inner, names, value, one.metadata["unit"])
+            yield Line(inner, names, value, own)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number at the limit and as it is expected, with its band; None where it is not known."""
+
+    limit: float | None = number(None, "limit")
+    expected: float | None = number(None, "expected")
+    low: float | None = number(None, "expected, lower end")
+    high: float | None = number(None, "expected, upper end")
+
+    def of(self, function: Callable[[float], float]) -> "Estimate":
+        """The same of a number that follows from this one, growing with it or falling."""
+        values = [None if one is None else function(one) for one in (self.limit, self.expected, self.low, self.high)]
+        if values[2] is not None and values[3] is not None:
+            values[2:] = sorted(one for one in values[2:] if one is not None)
+        return Estimate(*values)
+
+    def said(self, unit: str) -> str:
+        """What is expected, in words; nothing where that is not known."""
+        if self.expected is None or self.low is None or self.high is None:
+            return ""
+        middle, low, high = (quantities.shown(one, unit) for one in (self.expected, self.low, self.high))
+        alike = low.unit == middle.unit == high.unit
+        return f"expected {middle} ({low.number if alike else low} to {high.number if alike else high})"
+
+
+class Headline(NamedTuple):
+    """A number on top of a page."""
+
+    label: str
+    value: float | None
+    unit: str
+    expected: Estimate | None = None
+    """Where `value` is its limit, the whole of it."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Final
 from inferdash import quantities
 from inferdash.scenario import Scenario
 from inferdash.studies import batching, compute_vs_memory
-from inferdash.studies.numbers import number
+from inferdash.studies.numbers import Estimate, Headline, number, part
 
 NAME: Final = "overview"
 TITLE: Final = "Overview"
@@ -22,6 +22,9 @@ class Overview:
     usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
     compared_batch: int = number("requests", "batch of that price")
     fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
+    output_speed: Estimate = part("output speed of one request", "tokens/s")
+    time_to_first_token: Estimate = part("time to first token, through a server that is free", "s")
+    written: Estimate = part("a million written tokens on rented accelerators", "$")
 
 
 def study(scenario: Scenario) -> Overview:
@@ -34,6 +37,9 @@ def study(scenario: Scenario) -> Overview:
         usd_per_mtok_written=batch.usd_per_mtok_written,
         compared_batch=batch.compared_batch,
         fewest_gpus=passes.fewest_gpus,
+        output_speed=passes.expected.decode.of(lambda pass_s: 1 / pass_s),
+        time_to_first_token=passes.expected.time_to_first_token,
+        written=batch.written,
     )
 
 
@@ -54,11 +60,23 @@ def sentence(scenario: Scenario, result: Overview) -> str:
     return f"{speed} for each of {many} in a batch ({fit}); {dollars}."
 
 
-def headline_numbers(scenario: Scenario, result: Overview) -> list[tuple[str, float | None, str]]:
+def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
     """The four numbers on top."""
     return [
-        (f"Speed of a request, batch {scenario.batch:,} (limit)", result.output_tok_per_s, "tokens/s"),
-        ("Time to first token (limit)", result.time_to_first_token_s, "s"),
-        (f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.largest_batch, "requests"),
-        (f"Cost per million tokens, batch {result.compared_batch:,} (limit)", result.usd_per_mtok_written, "$"),
+        Headline(
+            f"Speed of a request, batch {scenario.batch:,} (limit)",
+            result.output_tok_per_s,
+            "tokens/s",
+            result.output_speed,
+        ),
+        Headline("Time to first token (limit)", result.time_to_first_token_s, "s", result.time_to_first_token),
+        Headline(
+            f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.largest_batch, "requests"
+        ),
+        Headline(
+            f"Cost per million tokens, batch {result.compared_batch:,} (limit)",
+            result.usd_per_mtok_written,
+            "$",
+            result.written,
+        ),
     ]

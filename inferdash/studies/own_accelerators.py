@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import Final
 
-from inferdash.facts import library
 from inferdash.physics import memory
 from inferdash.physics.expected import expected, expected_prefill
 from inferdash.physics.passes import decode, prefill
@@ -52,10 +51,9 @@ def own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float
         reading = prefill(machine, prompt=run, output_layer_last=True).pass_s
         writing = decode(machine, requests=batch, past=context).pass_s
     else:
-        engine = library.engines()[scenario.engine]
-        passes = expected_prefill(machine, engine, prompt=run)
-        one = expected(machine, engine, requests=batch, positions=1, past=context)
-        reading = sum(float(part.pass_s) for part in passes) if passes else None
+        whole_prompt = expected_prefill(machine, scenario.program, prompt=run)
+        one = expected(machine, scenario.program, requests=batch, positions=1, past=context)
+        reading = whole_prompt.pass_s if whole_prompt else None
         writing = one.pass_s if one else None
     if reading is None or writing is None:
         return _NOT

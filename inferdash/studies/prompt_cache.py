@@ -13,8 +13,9 @@ from inferdash.physics.passes import one_pass, prefill
 from inferdash.pricing import prompt_cache as pricing
 from inferdash.pricing.tokens import Tokens, bill
 from inferdash.scenario import CHANGES, OWN, PARTS, Scenario
+from inferdash.studies import expected
 from inferdash.studies.api import resolved, rules_of
-from inferdash.studies.numbers import Row, Table, number, plain
+from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain
 
 NAME: Final = "prompt_cache"
 TITLE: Final = "Prompt caching"
@@ -42,6 +43,8 @@ class PromptCache:
     all_requests_uncached_usd: float = number("$", "input of all requests without a cache")
     first_token_s: float | None = number("s", "prefill without a cache (limit)")
     first_token_cached_s: float | None = number("s", "prefill of a cache hit (limit)")
+    first_token: Estimate = part("prefill without a cache", "s")
+    first_token_cached: Estimate = part("prefill of a cache hit", "s")
 
 
 def study(scenario: Scenario) -> PromptCache:
@@ -71,7 +74,7 @@ def study(scenario: Scenario) -> PromptCache:
         last = scenario.output_layer == "last"
         whole = prefill(machine, prompt=prompt, output_layer_last=last).pass_s
         ran = max(1, prompt - reused)  # at least the last position runs, whose logits give the first token
-        part = one_pass(
+        hit = one_pass(
             machine, requests=1, positions=ran, past=prompt - ran, output_positions=1 if last else ran
         ).pass_s
     worth = scenario.input_usd / 1e6
@@ -90,7 +93,9 @@ def study(scenario: Scenario) -> PromptCache:
         all_requests_usd=float(worth * (storing + (scenario.requests - 1) * mean)),
         all_requests_uncached_usd=float(worth * scenario.requests * uncached),
         first_token_s=plain(whole),
-        first_token_cached_s=plain(part),
+        first_token_cached_s=plain(hit),
+        first_token=expected.prefill_of(scenario, prompt=prompt, limit_s=plain(whole)),
+        first_token_cached=expected.prefill_of(scenario, prompt=ran, past=prompt - ran, limit_s=plain(hit)),
     )
 
 
@@ -134,8 +139,10 @@ def break_even_sentence(result: PromptCache) -> str:
     pays = f"Caching breaks even at a hit rate of {share}, or after {requests} if every later one is a hit."
     if result.first_token_s is None or result.first_token_cached_s is None:
         return pays
-    whole, part = (str(quantities.shown(s, "s")) for s in (result.first_token_s, result.first_token_cached_s))
-    return f"{pays} On your own GPUs the prefill takes {whole} without a cache and {part} with it, at the limit."
+    whole, hit = (str(quantities.shown(s, "s")) for s in (result.first_token_s, result.first_token_cached_s))
+    said = f"{pays} On your own GPUs the prefill takes {whole} without a cache and {hit} with it, at the limit"
+    reached, cached = result.first_token.said("s"), result.first_token_cached.said("s")
+    return f"{said}: {reached}, and with it {cached}." if reached and cached else f"{said}."
 
 
 def subject(scenario: Scenario) -> str:
@@ -155,14 +162,14 @@ def billing_note(scenario: Scenario) -> str:
     )
 
 
-def headline_numbers(result: PromptCache) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: PromptCache) -> list[Headline]:
     """The four numbers on top."""
     factor = result.saving_factor
     return [
-        ("Billed input, cache hit", result.later_request_tokens, "tokens"),
-        ("Billed input, no cache", result.uncached_request_tokens, "tokens"),
-        ("A cache hit is cheaper by", factor, "times") if factor else ("A cache hit is cheaper by", 1.0, "%"),
-        ("Break-even hit rate", result.break_even_read_share, "%"),
+        Headline("Billed input, cache hit", result.later_request_tokens, "tokens"),
+        Headline("Billed input, no cache", result.uncached_request_tokens, "tokens"),
+        Headline("A cache hit is cheaper by", factor or 1.0, "times" if factor else "%"),
+        Headline("Break-even hit rate", result.break_even_read_share, "%"),
     ]
 
 

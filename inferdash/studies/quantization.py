@@ -11,10 +11,11 @@ from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
 from inferdash.physics import kv_cache, memory, quantization
-from inferdash.physics.deployment import Deployment, deploy
+from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies.numbers import Row, Table, number, plain
+from inferdash.studies import expected
+from inferdash.studies.numbers import Headline, Row, Table, number, plain, show
 
 NAME: Final = "quantization"
 TITLE: Final = "Quantization"
@@ -51,7 +52,9 @@ class FormatLine:
     min_gpus: int
     """Accelerators that hold the parameters and one request."""
     pass_s: float | None
-    """A pass of the decode at the scenario's batch."""
+    """A pass of the decode at the scenario's batch, at the limit."""
+    expected_pass_s: float | None
+    """The same as it is expected."""
     multiplies_at: str
     """The format in which this chip multiplies."""
 
@@ -95,13 +98,7 @@ def study(scenario: Scenario) -> Quantization:
 
 def _machine(scenario: Scenario, key: str) -> Deployment:
     """The scenario's model on its accelerators in a number format."""
-    return deploy(
-        scenario.architecture,
-        scenario.hardware,
-        gpus=scenario.gpus,
-        weights=PRECISIONS[key],
-        cache=scenario.deployment.cache,
-    )
+    return scenario.model_copy(update={"weights": key, "weight_memory": None}).deployment
 
 
 def _compared(scenario: Scenario) -> list[str]:
@@ -112,12 +109,17 @@ def _compared(scenario: Scenario) -> list[str]:
 def _line(scenario: Scenario, key: str) -> FormatLine:
     precision, chip, machine = PRECISIONS[key], scenario.hardware, _machine(scenario, key)
     at, peak = chip.rate(precision)
+    pass_s = plain(decode(machine, requests=scenario.batch, past=scenario.prompt).pass_s)
+    reached = expected.decode_of(
+        scenario, requests=scenario.batch, past=scenario.prompt, limit_s=pass_s, machine=machine
+    )
     return FormatLine(
         format=precision.name,
         bits_per_weight=precision.matrix_bits,
         bytes=float(machine.stored_bytes),
         min_gpus=int(memory.fewest_gpus(machine, requests=1, tokens=scenario.prompt)),
-        pass_s=plain(decode(machine, requests=scenario.batch, past=scenario.prompt).pass_s),
+        pass_s=pass_s,
+        expected_pass_s=reached.expected,
         multiplies_at=at.rate.removeprefix("dense_") if peak else "not known",
     )
 
@@ -140,14 +142,14 @@ def sentence(scenario: Scenario, result: Quantization) -> str:
     return f"{said}, and a decode pass for {batch} is {quantities.times(gain)} as fast."
 
 
-def headline_numbers(scenario: Scenario, result: Quantization) -> list[tuple[str, float | None, str]]:
+def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]:
     """The four numbers on top."""
     by_name = {line.format: line for line in result.formats}
     return [
-        ("Parameters in bf16", by_name["bf16"].bytes, "B"),
-        ("Parameters in fp8", by_name["fp8"].bytes, "B"),
-        ("Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B"),
-        (f"{scenario.bits}-bit weight with its share of the scale", result.bits_per_weight, "bits"),
+        Headline("Parameters in bf16", by_name["bf16"].bytes, "B"),
+        Headline("Parameters in fp8", by_name["fp8"].bytes, "B"),
+        Headline("Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B"),
+        Headline(f"{scenario.bits}-bit weight with its share of the scale", result.bits_per_weight, "bits"),
     ]
 
 
@@ -174,7 +176,14 @@ def group_sentence(scenario: Scenario, result: Quantization) -> str:
 def format_table(result: Quantization) -> Table:
     """The model in each format."""
     return Table(
-        ("bits per weight", "parameters", "fewest GPUs", "decode pass (limit)", "computes in"),
+        (
+            "bits per weight",
+            "parameters",
+            "fewest GPUs",
+            "decode pass (limit)",
+            "the same, expected",
+            "computes in",
+        ),
         tuple(
             Row(
                 line.format,
@@ -183,7 +192,8 @@ def format_table(result: Quantization) -> Table:
                     f"{line.bits_per_weight:.4g}",
                     str(quantities.shown(line.bytes, "B")),
                     f"{line.min_gpus:,}",
-                    "not known" if line.pass_s is None else str(quantities.shown(line.pass_s, "s")),
+                    show(line.pass_s, "s"),
+                    show(line.expected_pass_s, "s"),
                     line.multiplies_at,
                 ),
             )

@@ -21,8 +21,8 @@ _APART: Final = 1.8
 def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str, Any]]]:
     """The roof, the prefill and the decode under it, and the path of the decode as the batch grows.
 
-    Returns rows under "roof", "names" (labels along it), "path" and "points". Where no peak is known, the roof is the
-    slope of the bandwidth alone.
+    Returns rows under "roof", "names" (labels along it), "path", "points" and "expected" (what the passes reach, with
+    a band). Where no peak is known, the roof is the slope of the bandwidth alone.
     """
     machine = scenario.deployment
     ridge = result.ridge_flop_per_byte or np.inf
@@ -42,17 +42,33 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
     if largest:
         batches = np.unique(np.geomspace(1, largest, _CURVE_POINTS).round())
         batches = np.union1d(batches, [b for b in _NAMED_BATCHES if b < largest])
-        along = decode(machine, requests=batches, past=scenario.prompt)
-        intensities = roofline.intensity_flop_per_byte(flops=along.flops, bytes_read=along.bytes_read)
+        passes = decode(machine, requests=batches, past=scenario.prompt)
+        intensities = roofline.intensity_flop_per_byte(flops=passes.flops, bytes_read=passes.bytes_read)
         path = [at(x) | {"batch": int(b)} for b, x in zip(batches, np.asarray(intensities).tolist(), strict=True)]
     points = [
         at(float(roofline.intensity_flop_per_byte(flops=one.flops, bytes_read=one.bytes_read)))
         | {"pass": name, "label": f"{name}, {_time(one)}"}
         for name, one in (("Prefill", result.prefill), ("Decode", result.decode))
     ]
+    reached = [
+        {
+            "intensity": point["intensity"],
+            "pass": point["pass"],
+            "flop_per_s": one.flops / estimate.expected,
+            "low": one.flops / estimate.high,
+            "high": one.flops / estimate.low,
+        }
+        for point, one, estimate in zip(
+            points,
+            (result.prefill, result.decode),
+            (result.expected.prefill, result.expected.decode),
+            strict=True,
+        )
+        if estimate.expected and estimate.low and estimate.high
+    ]
     _name_batches(path, own=points[-1]["intensity"])
-    reached = [row["intensity"] for row in path + points]
-    low, high = min(reached) / 2, max(reached) * 2
+    along = [row["intensity"] for row in path + points]
+    low, high = min(along) / 2, max(along) * 2
     roof, names = [at(low), at(high)], []
     if result.ridge_flop_per_byte is not None:
         low, high = min(low, ridge / 4), max(high, ridge * 8)
@@ -60,15 +76,17 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
         peak = quantities.shown(roof[-1]["flop_per_s"], "FLOP/s")
         names = [
             at(ridge) | {"at": "ridge", "label": f"ridge at {quantities.shown(ridge, 'FLOP/B')}"},
-            at(high) | {"at": "peak", "label": f"peak {peak}"},
+            at(ridge) | {"at": "peak", "label": f"peak {peak}"},
         ]
     middle = (low * high) ** 0.5
     for point in points:
         on_the_slope = "right" if point["intensity"] < middle else "left"
         point["side"] = "below" if point["meaning"] == "compute" else on_the_slope
+        bands = [row["low"] for row in reached if row["pass"] == point["pass"] and point["side"] == "below"]
+        point["named_at"] = min([point["flop_per_s"], *bands])
     if points[0]["side"] == points[1]["side"] and points[0]["intensity"] < _APART**2 * points[1]["intensity"]:
         points[0]["side"] = "left"
-    return {"roof": roof, "names": names, "path": path, "points": points}
+    return {"roof": roof, "names": names, "path": path, "points": points, "expected": reached}
 
 
 def _name_batches(path: list[dict[str, Any]], *, own: float) -> None:
@@ -91,7 +109,10 @@ def caption(scenario: Scenario, result: ComputeVsMemory) -> str:
     )
     if result.ridge_flop_per_byte is None:
         return f"The slope is the limit of memory bandwidth; that of compute is not known. {band}"
-    return f"Left of the ridge memory bandwidth is the limit, right of it compute. {band}"
+    return (
+        f"Left of the ridge memory bandwidth is the limit, right of it compute. {band} The hollow marks are what "
+        f"{scenario.program.name} is expected to reach, with the range of four of five measurements."
+    )
 
 
 def _time(one: PassNumbers) -> str:

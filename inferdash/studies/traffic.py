@@ -11,7 +11,7 @@ from inferdash.pricing.replay import Replay, Request, Rules, replays
 from inferdash.pricing.traces import Readable, Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies import api
-from inferdash.studies.numbers import Row, Table
+from inferdash.studies.numbers import Headline, Row, Table
 
 NAME: Final = "traffic"
 TITLE: Final = "Your traffic"
@@ -161,14 +161,14 @@ def sentence(scenario: Scenario, result: Traffic) -> str:
     return f"{said}; caching costs {share} more than none, a loss."
 
 
-def headline_numbers(result: Traffic) -> list[tuple[str, float | None, str]]:
+def headline_numbers(result: Traffic) -> list[Headline]:
     """The four numbers on top."""
     own = result.own
     return [
-        ("Cost", float(own.cost_usd), "$"),
-        ("Without a cache", float(own.cost_without_cache_usd), "$"),
-        ("Read from the cache, of the input", own.read_share, "%"),
-        ("Requests", own.requests, "requests"),
+        Headline("Cost", float(own.cost_usd), "$"),
+        Headline("Without a cache", float(own.cost_without_cache_usd), "$"),
+        Headline("Read from the cache, of the input", own.read_share, "%"),
+        Headline("Requests", own.requests, "requests"),
     ]
 
 

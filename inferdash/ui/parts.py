@@ -13,12 +13,13 @@ from inferdash import links, quantities, shipped
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
 from inferdash.scenario import Scenario
-from inferdash.studies.numbers import Table
+from inferdash.studies.numbers import Estimate, Headline, Table
 from inferdash.ui import state
 from inferdash.ui.controls import control
 
 LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute and bandwidth. Real systems are slower."
-"""What the word means in a label."""
+EXPECTED: Final = "Expected: what {engine} was measured to reach; four of five measurements lie in the range."
+"""What the words mean in a label."""
 
 
 def headline(title: str, sentence: str, subject: str = "") -> None:
@@ -32,10 +33,10 @@ def headline(title: str, sentence: str, subject: str = "") -> None:
         st.text(note)
 
 
-def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
-    """Up to four headline numbers: label, value in base units, unit. The exact figure is there on hover."""
+def numbers(shown: Sequence[Headline]) -> None:
+    """Up to four headline numbers, below each what is expected of it. The exact figure is there on hover."""
     cells = []
-    for label, value, unit in shown:
+    for label, value, unit, estimate in shown:
         if value is None:
             number, small, exact = "not known", "", "an input is not known"
         else:
@@ -45,11 +46,18 @@ def numbers(shown: Sequence[tuple[str, float | None, str]]) -> None:
             number, exact = text.number, f"{value:,.15g} {unit}"
         cells.append(
             f'<div><dt>{escape(label)}</dt><dd title="{escape(exact)}">{escape(number)}'
-            f" <small>{escape(small)}</small></dd></div>"
+            f" <small>{escape(small)}</small></dd>{_said(estimate, unit)}</div>"
         )
     st.html(f'<dl class="numbers">{"".join(cells)}</dl>')
-    if any("(limit)" in label for label, _, _ in shown):
-        st.caption(LIMIT)
+    words = [LIMIT] * any("(limit)" in one.label for one in shown)
+    words += [EXPECTED.format(engine=state.scenario().program.name)] * any(_said(one.expected, "") for one in shown)
+    if words:
+        st.caption(" ".join(words))
+
+
+def _said(estimate: Estimate | None, unit: str) -> str:
+    said = estimate.said(unit) if estimate else ""
+    return f'<dd class="expected">{escape(said)}</dd>' if said else ""
 
 
 def notes(sentences: Sequence[str]) -> None:

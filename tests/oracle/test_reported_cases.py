@@ -114,7 +114,9 @@ def test_r15_bandwidth_over_bytes_is_named_the_speed_of_one_request() -> None:
     (field,) = [f for f in dataclasses.fields(result.decode) if f.name == "output_tok_per_s"]
     assert field.metadata["label"] == "output speed of one request (limit)"
     tiles = compute_vs_memory.headline_numbers(Scenario(batch=64), result)
-    assert ("Speed of a request, batch 64 (limit)", result.decode.output_tok_per_s, "tokens/s") in tiles
+    assert ("Speed of a request, batch 64 (limit)", result.decode.output_tok_per_s, "tokens/s") in {
+        tile[:3] for tile in tiles
+    }
 
 
 def test_q6_peaks_are_dense() -> None:
