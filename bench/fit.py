@@ -20,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import tomli_w
 
+from bench import calibration
+from bench.calibration import Times
 from bench.measured import Point, points
 from inferdash import quantities, shipped
 from inferdash.facts.accelerator import Family
@@ -269,12 +271,26 @@ def table_of_points() -> tuple[Table, npt.NDArray[np.bool_]]:
 
 def left_out(table: Table, usable: npt.NDArray[np.bool_], *, engine_known: bool = True) -> Array:
     """Expected seconds of each point from a fit that did not see its publisher."""
-    expected = np.zeros(len(table.points))
+    parts = left_out_parts(table, usable, engine_known=engine_known)
+    expected: Array = np.maximum(parts.sum(axis=0) + table.link, table.limit)
+    return expected
+
+
+def left_out_parts(table: Table, usable: npt.NDArray[np.bool_], *, engine_known: bool = True) -> Array:
+    """The same by part, one row a term, without the link."""
+    parts = np.zeros((len(table.terms), len(table.points)))
     for publisher in np.unique(table.publishers):
         here = table.publishers == publisher
         fit = fitted(table, usable & ~here)
-        expected[here] = table.expected(fit, engine_known=engine_known)[here]
-    return expected
+        parts[:, here] = table.parts(fit, engine_known=engine_known)[:, here]
+    return parts
+
+
+def left_out_times(table: Table, usable: npt.NDArray[np.bool_]) -> Times:
+    """What `bench.calibration` works on: the usable points, and of all of them the times in parts."""
+    terms = dict(zip([term.name for term in table.terms], left_out_parts(table, usable), strict=True))
+    places = np.flatnonzero(usable).tolist()
+    return Times(table.points, places, calibration.parts(terms), table.link, table.limit, table.measured)
 
 
 def quantile(values: Array, weights: Array, at: float) -> float:
@@ -315,6 +331,7 @@ def shipped_form(table: Table, usable: npt.NDArray[np.bool_]) -> dict[str, dict[
             found[phase] = band(ratios[key != "unknown"][here], table.weights[here])
         return found
 
+    calibrated = calibration.bands(left_out_times(table, usable))
     written = {}
     for key, (name, maker, label, note) in ENGINES.items():
         own = int((table.engines == label).sum()) if label else 0
@@ -342,6 +359,7 @@ def shipped_form(table: Table, usable: npt.NDArray[np.bool_]) -> dict[str, dict[
             "server": seconds(fit.factor("server", label)),
             **({"chunk": 512} if key == "llama.cpp" else {}),
             "bands": bands(key),
+            "calibrated": calibrated,
             "reach": {
                 family: {
                     "bandwidth_share": three(1 / (1 + fit.factor("load", family))),
@@ -431,6 +449,8 @@ def report(table: Table, usable: npt.NDArray[np.bool_]) -> Iterator[str]:
                 yield f"{phase + ' ' + (family or '(all)'):38}{chosen.sum():8,}   {100 * inside[chosen].mean():5.1f}"
     everything = phases == "serving"
     yield f"{'serving, with what stays apart':38}{everything.sum():8,}   {100 * inside[everything].mean():5.1f}"
+    yield ""
+    yield from calibration.table(left_out_times(table, usable))
 
 
 def numbers(value: Any, name: str = "") -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 
 from inferdash import quantities
 from inferdash.scenario import BASE, FIELDS, Choices, Scenario, counts, mark
+from inferdash.scenario.marks import as_text, clipped
 from inferdash.validated import Quantity
 
 BASELINES: Final[dict[int, Scenario]] = {1: BASE}
@@ -30,7 +31,7 @@ _MOST: Final = 200
 """Parameters of a query that are read."""
 _SOME: Final = 10
 """Ids that a sentence lists at most."""
-_EMPTY: Final = {"title": "none", "config": "none"}
+_EMPTY: Final = {"title": "none", "config": "none", "measured": "none"}
 _STREAMLITS_OWN: Final = {"embed", "embed_options"}
 """Parameters by which a page is embedded; they say nothing about the scenario."""
 
@@ -73,17 +74,7 @@ def parameters(scenario: Scenario) -> dict[str, str]:
 
 def written(name: str, value: Any) -> str:
     """A field's value as it stands in a link or a text field; an unset one is empty."""
-    unit = mark(name, Quantity)
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).lower()
-        case tuple():
-            return ",".join(value)
-        case int() | float() if unit:
-            return quantities.written(value, unit.unit)
-    return str(value)
+    return as_text(value, mark(name, Quantity))
 
 
 def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
@@ -100,12 +91,12 @@ def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
     values: dict[str, str] = {}
     for name, value in pairs:
         if values.get(name, value) != value:
-            problems.append(Problem(name, f"{_clipped(name)} is given twice; {_clipped(value)}, the last, counts."))
+            problems.append(Problem(name, f"{clipped(name)} is given twice; {clipped(value)}, the last, counts."))
         values[name] = value
     version, baseline = _version(values.pop(VERSION, None), problems)
     scenario, unread = read(values, baseline)
     idle = [
-        Problem(name, f"{name}={_clipped(value)} says nothing about this scenario; it is left out.")
+        Problem(name, f"{name}={clipped(value)} says nothing about this scenario; it is left out.")
         for name, value in values.items()
         if name in FIELDS and not counts(name, scenario) and name not in {problem.field for problem in unread}
     ]
@@ -157,14 +148,14 @@ def _version(written: str | None, problems: list[Problem]) -> tuple[int | None, 
     version = int(written) if written.isascii() and written.isdigit() and len(written) < 9 else None  # noqa: PLR2004 - versions are small
     if version not in BASELINES:
         made = "a newer inferdash" if version and version > NEWEST else "no inferdash"
-        sentence = f"v={_clipped(written)} was written by {made}; the link is read as v={NEWEST}."
+        sentence = f"v={clipped(written)} was written by {made}; the link is read as v={NEWEST}."
         problems.append(Problem(VERSION, sentence))
         return version, newest
     return version, BASELINES[version]
 
 
 def _unread(names: list[str], values: Mapping[str, Any], baseline: Scenario, error: ErrorDetails) -> str:
-    given = " and ".join(f"{name}={_clipped(values.get(name, getattr(baseline, name)))}" for name in names)
+    given = " and ".join(f"{name}={clipped(values.get(name, getattr(baseline, name)))}" for name in names)
     used = ", ".join(
         f"{name}={written(name, getattr(baseline, name)) or _EMPTY.get(name, 'the datasheet’s')}" for name in names
     )
@@ -175,7 +166,7 @@ def _unread(names: list[str], values: Mapping[str, Any], baseline: Scenario, err
 def _unknown(name: str) -> str:
     near = get_close_matches(name.lower(), FIELDS, n=1)
     advice = f" and is left out; did you mean {near[0]}?" if near else " and is left out."
-    return f"{_clipped(name)} is no part of a scenario{advice}"
+    return f"{clipped(name)} is no part of a scenario{advice}"
 
 
 def _reason(name: str, error: ErrorDetails) -> str:
@@ -204,9 +195,3 @@ def _reason(name: str, error: ErrorDetails) -> str:
         return f"is not from {quantities.shown(least, unit.unit)} to {quantities.shown(most, unit.unit)}"
     whole = "a whole number" if isinstance(getattr(BASE, name), int) else "a number"
     return f"is not {whole} from {least:,} to {most:,}"
-
-
-def _clipped(value: Any) -> str:
-    """At most 40 characters that can be shown, of what may be anything."""
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value)[:41])
-    return text if len(text) <= 40 else f"{text[:39]}…"  # noqa: PLR2004 - the length that the docstring states

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from inferdash.charts import evidence as charts
+from inferdash.studies import calibration
 from inferdash.studies import evidence as page
-from inferdash.ui import parts, state
+from inferdash.ui import measuring, parts, state
 
 scenario = state.scenario()
 result = page.study(scenario)
@@ -25,5 +26,16 @@ parts.table(page.family_table())
 
 st.header("Nearest to your scenario", anchor=False)
 parts.table(page.nearest_table(scenario))
+
+st.header("Calibrate with your own measurements", anchor=False)
+st.markdown(calibration.INTRO)
+measuring.entry()
+if scenario.measurements:
+    st.markdown(calibration.sentence(scenario))
+    parts.table(calibration.table(scenario))
+    parts.table(calibration.moved_table(scenario))
+st.caption(calibration.HOLDS)
+
+st.header("Not covered", anchor=False)
 st.markdown(page.NOT_COVERED)
 parts.sources(scenario)

@@ -1,12 +1,13 @@
 """The shipped engines are what the shipped measurements give."""
 
+import re
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bench import fit
+from bench import calibration, fit
 from bench.measured import CHUNK, points, rows_of
 from inferdash.facts.library import accelerators, engines, models
 from inferdash.physics.expected import expected_pass
@@ -89,6 +90,15 @@ def test_what_stays_apart_is_counted_too() -> None:
     assert 450 < (~usable).sum() < 500
     held = fit.left_out(whole, usable)
     assert np.median(whole.measured[~usable] / held[~usable]) > 1.5
+
+
+def test_two_measurements_of_a_set_up_lead_to_its_others_within_ten_percent() -> None:
+    lines = list(calibration.table(fit.left_out_times(*table())))
+    assert len(lines) > 100
+    found = re.search(r"median ([\d.]+) before and ([\d.]+) after", lines[-1])
+    assert found
+    before, after = (float(one) for one in found.groups())
+    assert after <= 10 < before
 
 
 def test_a_publisher_that_is_left_out_moves_nothing() -> None:

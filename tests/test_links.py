@@ -145,6 +145,7 @@ BASELINE_1: dict[str, Any] = {
     "logits": "2, 1.5, 0, -1",
     "chosen": 2,
     "skew": 0.0,
+    "measured": "",
 }
 """What an empty link of version 1 has meant since it was first given out. A field may be added, none may change."""
 

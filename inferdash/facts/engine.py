@@ -64,3 +64,5 @@ class Engine(Sourced):
     chunk: NonNegativeInt = 8192
     """Positions that it puts into one pass of a prefill at most."""
     bands: Bands
+    calibrated: Bands
+    """Of times that the engine was moved to two measurements of the same model on the same accelerator for."""

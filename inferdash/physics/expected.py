@@ -62,17 +62,24 @@ def vectors_s(
 
 
 @formula(unit="s", ref="measured")
-def waiting_s(*, exchanges: Number, exchange_s: Number, link_s: Number, gaps: Number, gap_s: Number) -> Number:
-    """Seconds in which accelerators wait: for each exchange, for its bytes on the link, and from group to group."""
-    return exchanges * exchange_s + link_s + gaps * gap_s
+def waiting_s(*, exchanges: Number, exchange_s: Number, gaps: Number, gap_s: Number) -> Number:
+    """Seconds in which accelerators wait beside the bytes on their link: for each exchange, and from group to group."""
+    return exchanges * exchange_s + gaps * gap_s
 
 
 @formula(unit="s", ref="measured")
 def expected_pass_s(
-    *, limit_s: Number, load_s: Number, compute_s: Number, layers_s: Number, vectors_s: Number, waiting_s: Number
+    *,
+    limit_s: Number,
+    load_s: Number,
+    compute_s: Number,
+    layers_s: Number,
+    vectors_s: Number,
+    link_s: Number,
+    waiting_s: Number,
 ) -> Number:
     """Expected seconds of a pass: the sum of its parts, and never less than the limit."""
-    return np.maximum(limit_s, load_s + compute_s + layers_s + vectors_s + waiting_s)
+    return np.maximum(limit_s, load_s + compute_s + layers_s + vectors_s + link_s + waiting_s)
 
 
 @formula(unit="s", ref="measured")
@@ -95,12 +102,17 @@ class ExpectedPass:
     compute_s: Number
     layers_s: Number
     vectors_s: Number
+    link_s: Number
     waiting_s: Number
     pass_s: Number
 
     def times(self, passes: Number) -> "ExpectedPass":
         """The time of that many passes like this one."""
         return ExpectedPass(*(passes * getattr(self, part.name) for part in fields(self)))
+
+    def then(self, other: "ExpectedPass") -> "ExpectedPass":
+        """The time of this and of another one after it."""
+        return ExpectedPass(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
 
     def band_s(self, band: Band) -> tuple[Number, Number]:
         """Seconds between which four of five measurements are expected."""
@@ -159,15 +171,16 @@ def expected_pass(
     waiting = waiting_s(
         exchanges=2 * shape.layers if layout.tensor > 1 else 0,
         exchange_s=engine.exchange,
-        link_s=0 if one.link_s is None else one.link_s,
         gaps=layout.pipeline - 1,
         gap_s=engine.stage,
     )
+    link = 0.0 if one.link_s is None else one.link_s
     return ExpectedPass(
         load_s=load,
         compute_s=compute,
         layers_s=layers,
         vectors_s=vectors,
+        link_s=link,
         waiting_s=waiting,
         pass_s=expected_pass_s(
             limit_s=one.pass_s,
@@ -175,6 +188,7 @@ def expected_pass(
             compute_s=compute,
             layers_s=layers,
             vectors_s=vectors,
+            link_s=link,
             waiting_s=waiting,
         ),
     )
@@ -199,3 +213,22 @@ def expected_prefill(deployment: Deployment, engine: Engine, *, prompt: int, pas
     size = prompt / chunks
     middle = expected(deployment, engine, requests=1, positions=size, past=past + (chunks - 1) / 2 * size)
     return None if middle is None else middle.times(chunks)
+
+
+def expected_batch(
+    deployment: Deployment, engine: Engine, *, requests: int, prompt: int, answer: int
+) -> ExpectedPass | None:
+    """All passes of a batch of equal requests that start together: their prompts, then their answers side by side.
+
+    Prompts that are shorter than a chunk share one. The first token of each answer comes with its prompt; the others
+    are taken as the one in the middle. None where no peak of the accelerator is known.
+    """
+    together = max(1, min(requests, engine.chunk // prompt))
+    if together > 1:
+        prompts = expected(deployment, engine, requests=together, positions=prompt, past=0)
+    else:
+        prompts = expected_prefill(deployment, engine, prompt=prompt)
+    middle = expected(deployment, engine, requests=requests, positions=1, past=prompt + answer / 2)
+    if prompts is None or middle is None:
+        return None
+    return prompts.times(requests / together).then(middle.times(answer - 1))

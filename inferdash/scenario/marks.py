@@ -10,6 +10,9 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_after_validator_function, no_info_before_validator_function
 
+from inferdash import quantities
+from inferdash.validated import Quantity
+
 OWN: Final = "own"
 """Id of the reader's own model or accelerator, whose figures are fields of the scenario."""
 SHARE: Final = "share"
@@ -26,6 +29,7 @@ _JOINER: Final = "\N{ZERO WIDTH JOINER}"
 _LONGEST_ANSWER: Final = 100_000
 _LARGEST_NUMBER: Final = 1e12
 """Of a list that the reader enters."""
+
 
 Group: TypeAlias = Literal["model", "accelerator", "workload", "page"]
 
@@ -99,6 +103,26 @@ def plain_text(value: str) -> str:
         raise PydanticCustomError("plain", "holds characters that cannot be shown")
     line = "".join(" " if c.isspace() else c for c in value if c.isprintable() or c.isspace() or c == _JOINER)
     return " ".join(line.split())
+
+
+def clipped(value: Any) -> str:
+    """At most 40 characters that can be shown, of what may be anything."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value)[:41])
+    return text if len(text) <= 40 else f"{text[:39]}…"  # noqa: PLR2004 - the length that the docstring states
+
+
+def as_text(value: Any, quantity: Quantity | None) -> str:
+    """A field's value as it stands in a link or a text field, as a quantity where it is one; an unset one is empty."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return ",".join(value)
+        case int() | float() if quantity:
+            return quantities.written(value, quantity.unit)
+    return str(value)
 
 
 def numbers_in(text: str) -> list[float]:

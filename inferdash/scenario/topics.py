@@ -9,7 +9,9 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library, prices
+from inferdash.facts.engine import Engine
 from inferdash.facts.prices import PriceList, Rates, UnknownModelError
+from inferdash.scenario import measured
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.marks import (
     OWN,
@@ -23,6 +25,7 @@ from inferdash.scenario.marks import (
     plain_text,
     whole_numbers,
 )
+from inferdash.scenario.measured import Measured
 from inferdash.validated import Quantity
 
 CHANGES: Final = {
@@ -274,6 +277,25 @@ class Topics(Machine):
     """Experts with the largest logits that work on the position."""
     skew: Annotated[float, Place("page")] = Field(0.0, title="Routing skew (0 = even)", ge=0, le=2)
     """0: each expert is chosen equally often. 1: the second is chosen half as often as the first (Zipf)."""
+
+    measured: Annotated[str, Place("page")] = Field("", title="Own measurements", max_length=1000)
+    """What you measured yourself, up to three numbers; the page “How right is this?” reads and explains them."""
+
+    @model_validator(mode="after")
+    def _measured(self) -> Self:
+        measured.read(self.measured, self.config)
+        return self
+
+    @property
+    def measurements(self) -> tuple[Measured, ...]:
+        """All that the reader measured, of whatever model."""
+        return measured.read(self.measured, self.config)
+
+    @property
+    def program(self) -> Engine:
+        """The engine as it is expected to run: as others measured it, or as the reader measured it for this model."""
+        own = tuple(one for one in self.measurements if one.same_set_up(self))
+        return measured.calibrated(self.engine, own) if own else super().program
 
     @model_validator(mode="after")
     def _has_a_price(self) -> Self:

@@ -182,7 +182,7 @@ def _published(one: Measurement) -> str:
 
 
 NOT_COVERED: Final = (
-    "Not covered: time to first token through servers is from one publisher; MLX has no measurement here; most "
+    "Time to first token through servers is from one publisher; MLX has no measurement here; most "
     "accelerators after 2025, and linear attention, have none; speculative decoding is not measured. Prefill on "
     "GeForce and decode by llama.cpp on datacenter cards lie outside their band more often than it says."
 )

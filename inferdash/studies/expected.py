@@ -35,6 +35,7 @@ _PARTS: Final = {
     "compute_s": ("arithmetic", "compute"),
     "vectors_s": ("vectors through memory", "cache"),
     "layers_s": ("start of layers", "waiting"),
+    "link_s": ("link between GPUs", "cache"),
     "waiting_s": ("other GPUs", "waiting"),
 }
 

@@ -1,0 +1,92 @@
+"""An engine moved to measurements of one set-up, as little as they need."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from inferdash.facts.accelerator import Family
+from inferdash.facts.engine import Engine
+from inferdash.physics.expected import ExpectedPass
+
+Array: TypeAlias = npt.NDArray[np.float64]
+PARTS: Final = ("load_s", "compute_s", "layers_s", "vectors_s", "waiting_s")
+"""Parts of an expected time that move; the server's time is the last one. The link keeps its bandwidth."""
+READING: Final = 0.05
+"""Error of a measurement itself, as a logarithm: how near to it the engine is moved."""
+MOVE: Final = 0.3
+"""Error of a part of the expected time, as a logarithm: how easily it moves. Only its ratio to `READING` counts."""
+_STEPS: Final = 40
+
+
+def parts_of(whole: ExpectedPass, *, server_s: float = 0.0) -> list[float]:
+    """The parts of an expected time that move, in seconds."""
+    return [*(float(getattr(whole, part)) for part in PARTS), server_s]
+
+
+def factors(parts: Array, link_s: Array, measured_s: Array, least: Array) -> Array:
+    """Factors on the parts of some expected times that bring these to what was measured.
+
+    The least sum of squared errors of the logarithms of the times and of the factors, each over the square of what it
+    may err.
+
+    Args:
+        parts: seconds, a row a part, a column a measurement.
+        link_s: seconds of each measurement that stay.
+        measured_s: seconds of each measurement.
+        least: the smallest factor on each part.
+    """
+    logs, goal, lowest = np.zeros(len(parts)), np.log(measured_s), np.minimum(np.log(least), 0)
+    for _ in range(_STEPS):
+        moved = parts * np.exp(logs)[:, None]
+        total = moved.sum(axis=0) + link_s
+        slopes, errors = moved / total, np.log(total) - goal
+        downhill = slopes @ errors / READING**2 + logs / MOVE**2
+        free = (logs > lowest) | (downhill < 0)
+        curvature = slopes[free] @ slopes[free].T / READING**2 + np.eye(int(free.sum())) / MOVE**2
+        step = np.zeros(len(parts))
+        step[free] = np.linalg.solve(curvature, downhill[free])
+        logs = np.maximum(logs - np.clip(step, -0.5, 0.5), lowest)
+    return np.exp(logs)
+
+
+def moved(engine: Engine, family: Family, parts: Sequence[Sequence[float]], link_s: Array, measured_s: Array) -> Engine:
+    """The engine whose expected times of a set-up come near to what was measured of it; no share exceeds 1.
+
+    Args:
+        engine: as others measured it.
+        family: of the accelerator that was measured.
+        parts: of each measurement the seconds of its parts, as `parts_of` gives them.
+        link_s: seconds of each measurement on the link.
+        measured_s: seconds of each measurement.
+    """
+    reach = engine.reach[family]
+    least = np.full(len(PARTS) + 1, 1e-3)
+    least[:2] = reach.bandwidth_share, max(reach.arithmetic_share, engine.attention_share)
+    load, compute, layers, vectors, waiting, server = factors(
+        np.array(parts, float).T, link_s, measured_s, least
+    ).tolist()
+
+    def ceiling(of: float | None, factor: float) -> float | None:
+        return None if of is None else of / factor
+
+    own = reach.model_copy(
+        update={
+            "bandwidth_share": reach.bandwidth_share / load,
+            "arithmetic_share": reach.arithmetic_share / compute,
+            "layer": reach.layer * layers,
+        }
+    )
+    return engine.model_copy(
+        update={
+            "reach": {**engine.reach, family: own},
+            "bandwidth_ceiling": ceiling(engine.bandwidth_ceiling, load),
+            "arithmetic_ceiling": ceiling(engine.arithmetic_ceiling, compute),
+            "attention_share": engine.attention_share / compute,
+            "vector_trips": engine.vector_trips * vectors,
+            "exchange": engine.exchange * waiting,
+            "stage": engine.stage * waiting,
+            "server": engine.server * server,
+        }
+    )

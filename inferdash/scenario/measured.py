@@ -1,0 +1,225 @@
+"""What the reader measured of an engine, and the engine moved to it.
+
+In a link a measurement is its kind, its value, and the fields of the machine that it was made on which differ from the
+chapter's example: `itl~9.5ms~batch~16~prompt~2048`, with commas between several.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, NoReturn
+
+import numpy as np
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+
+from inferdash import quantities
+from inferdash.facts import library
+from inferdash.facts.engine import Bands, Engine
+from inferdash.formula import recording
+from inferdash.physics.calibration import moved, parts_of
+from inferdash.physics.expected import ExpectedPass, expected, expected_batch, expected_prefill
+from inferdash.physics.passes import Pass, decode, prefill
+from inferdash.scenario.machine import Machine
+from inferdash.scenario.marks import CONFIG, as_text, clipped
+from inferdash.validated import Quantity
+
+MOST: Final = 3
+KINDS: Final = {
+    "ttft": "Time to first token",
+    "itl": "Inter-token latency",
+    "tps": "Output tokens per second",
+}
+"""Id in links -> what is measured: of a request alone, at the batch, and of all requests of the batch together."""
+_PHASES: Final = {"ttft": "prefill", "itl": "decode", "tps": "serving"}
+_LEFT_OUT: Final = ("title", "config")
+"""Fields of a machine that no measurement carries; an own config.json is that of the scenario."""
+_BETWEEN: Final = "~"
+_ALIKE: Final = 0.99
+"""Of the limit: from here on a measurement may just have been rounded."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measurement."""
+
+    kind: str
+    """A key of `KINDS`."""
+    value: float
+    """Seconds, or output tokens a second of all requests together."""
+    machine: Machine
+    """What it was made on."""
+
+    @property
+    def seconds(self) -> float:
+        """What the expected time is held against: the value, or the time of the whole batch."""
+        return self.value if self.kind != "tps" else self.machine.batch * self.machine.answer / self.value
+
+    @property
+    def limit_s(self) -> float | None:
+        """The same at the limit; None where no peak is known."""
+        machine, past = self.machine.deployment, self.machine.prompt + self.machine.answer / 2
+        writing: Pass = decode(machine, requests=self.machine.batch, past=past)
+        reading = prefill(machine, prompt=self.machine.prompt, output_layer_last=True)
+        if writing.pass_s is None or reading.pass_s is None:
+            return None
+        if self.kind == "ttft":
+            return float(reading.pass_s)
+        if self.kind == "itl":
+            return float(writing.pass_s)
+        arithmetic = reading.compute_s or 0.0  # prompts may share a pass, and then load the parameters once
+        return float(self.machine.batch * arithmetic + (self.machine.answer - 1) * writing.pass_s)
+
+    def expected(self, engine: Engine) -> ExpectedPass | None:
+        """Its passes as an engine is expected to run them, without the time of a server."""
+        machine, here = self.machine.deployment, self.machine
+        match self.kind:
+            case "ttft":
+                return expected_prefill(machine, engine, prompt=here.prompt)
+            case "itl":
+                past = here.prompt + here.answer / 2
+                return expected(machine, engine, requests=here.batch, positions=1, past=past)
+        return expected_batch(machine, engine, requests=here.batch, prompt=here.prompt, answer=here.answer)
+
+    def expected_s(self, engine: Engine) -> float:
+        """Expected seconds of what was measured; `expected` says whether they are known."""
+        whole = self.expected(engine)
+        server_s = engine.server if self.kind == "ttft" else 0.0
+        return float("nan") if whole is None else float(whole.pass_s) + server_s
+
+    def same_set_up(self, machine: Machine) -> bool:
+        """Whether it was made on the machine's model, accelerator and engine, and so says something about it."""
+        mine = self.machine
+        return (mine.architecture, mine.hardware, mine.engine) == (
+            machine.architecture,
+            machine.hardware,
+            machine.engine,
+        )
+
+    @property
+    def text(self) -> str:
+        """As it stands in a link."""
+        base = Machine()
+        words = [self.kind, as_text(self.value, Quantity("s")) if self.kind != "tps" else f"{self.value:.15g}"]
+        for name, field in Machine.model_fields.items():
+            value = getattr(self.machine, name)
+            if name not in _LEFT_OUT and value != getattr(base, name):
+                unit = next((mark for mark in field.metadata if isinstance(mark, Quantity)), None)
+                words += [name, as_text(value, unit)]
+        return _BETWEEN.join(words)
+
+
+def written(measurements: tuple[Measured, ...]) -> str:
+    """Some measurements as they stand in a link."""
+    return ",".join(one.text for one in measurements)
+
+
+@lru_cache(maxsize=64)
+def read(text: str, config: str = "") -> tuple[Measured, ...]:
+    """The measurements of a link; `config` is the scenario's own config.json.
+
+    Raises:
+        PydanticCustomError: where one cannot be read, or cannot be true, with the reason.
+    """
+    found = tuple(_one(part.strip(), config) for part in text.split(",") if part.strip())
+    if len(found) > MOST:
+        _refuse(f"holds more than {MOST} measurements")
+    return found
+
+
+def _one(text: str, config: str) -> Measured:
+    kind, *words = text.split(_BETWEEN)
+    if kind not in KINDS or len(words) % 2 == 0:
+        _refuse(f"holds “{clipped(text)}”, which is no measurement such as itl~9.5ms~batch~16")
+    fields: dict[str, Any] = dict(zip(words[1::2], words[2::2], strict=True))
+    if fields.get("model") == CONFIG:
+        fields["config"] = config
+    if set(fields) & {"title"}:
+        _refuse("holds a title, which is no part of a measurement")
+    try:
+        machine = Machine.model_validate(fields)
+    except ValidationError as error:
+        names = [str(one["loc"][0]) if one["loc"] else one["ctx"]["fields"][0] for one in error.errors()]
+        _refuse(f"holds {clipped(names[0])}={clipped(fields.get(names[0], ''))}, which is not possible")
+    return _checked(Measured(kind, _value(kind, words[0]), machine))
+
+
+def entered(kind: str, value: str, machine: Machine) -> Measured:
+    """A measurement made on a machine, from what a reader typed.
+
+    Raises:
+        PydanticCustomError: where it cannot be read or cannot be true, with the reason.
+    """
+    own = {name: getattr(machine, name) for name in Machine.model_fields if name != "title"}
+    return _checked(Measured(kind, _value(kind, value), Machine(**own)))
+
+
+def _value(kind: str, text: str) -> float:
+    if kind == "tps":
+        try:
+            value = float(text.replace(",", ""))
+        except ValueError:
+            _refuse(f"holds “{clipped(text)}”, which is no number of tokens per second such as 1500")
+    else:
+        if not text.strip()[-1:].isalpha():
+            _refuse(f"holds “{clipped(text)}”, which is no time with a unit, such as 9.5 ms")
+        try:
+            value = quantities.parse(text, "s")
+        except ValueError as error:
+            _refuse(f"holds “{clipped(text)}”, which {error}")
+    if not 1e-6 < value < 1e9:  # noqa: PLR2004 - a microsecond to decades
+        _refuse(f"holds {clipped(text)}, which is no time or speed of a request")
+    return value
+
+
+def _checked(one: Measured) -> Measured:
+    """The measurement, unless no peak is known or it beats the limit."""
+    with recording():
+        limit_s, whole = one.limit_s, one.expected(library.engines()[one.machine.engine])
+    if limit_s is None or whole is None:
+        _refuse(f"needs the peak of {one.machine.hardware.name}, which is not known")
+    if one.seconds < _ALIKE * limit_s:
+        if one.kind == "tps":
+            limit = f"{quantities.digits(one.machine.batch * one.machine.answer / limit_s)} tokens/s"
+            value = f"{quantities.digits(one.value)} tokens/s"
+        else:
+            value, limit = (str(quantities.shown(seconds, "s")) for seconds in (one.value, limit_s))
+        cached = " or a cached prompt" if one.kind != "itl" else ""
+        _refuse(
+            f"holds {value}, which beats {limit}, the limit of bytes over bandwidth and of operations over peak: "
+            "perhaps answers were shorter than said, the unit, number format or number of GPUs is another one, or "
+            f"there was speculative decoding{cached}"
+        )
+    return one
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise PydanticCustomError("fields", "{reason}", {"reason": reason, "fields": ("measured",)})
+
+
+@lru_cache(maxsize=64)
+def calibrated(key: str, own: tuple[Measured, ...]) -> Engine:
+    """An engine moved to measurements of one model on one accelerator, its bands as narrow as such ones leave them.
+
+    Args:
+        key: id of the engine.
+        own: the measurements, at least one.
+    """
+    engine = library.engines()[key]
+    with recording():
+        wholes = [one.expected(engine) for one in own]
+        parts = [
+            parts_of(whole, server_s=engine.server if one.kind == "ttft" else 0.0)
+            for one, whole in zip(own, wholes, strict=True)
+            if whole is not None
+        ]
+        link_s = np.array([float(whole.link_s) for whole in wholes if whole is not None])
+        there = moved(
+            engine, own[0].machine.hardware.family, parts, link_s, np.array([one.seconds for one in own], float)
+        )
+        left = [(_PHASES[one.kind], one.seconds / one.expected_s(there)) for one in own]
+    bands = {}
+    for phase in _PHASES.values():
+        mine = [ratio for of, ratio in left if of == phase]
+        low, high = getattr(engine.calibrated if mine else engine.bands, phase)
+        bands[phase] = (min([low, *mine]), max([high, *mine]))
+    return there.model_copy(update={"name": f"{engine.name}, as you measured it,", "bands": Bands(**bands)})

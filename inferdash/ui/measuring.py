@@ -1,0 +1,53 @@
+"""Entering the reader's own measurements into the scenario."""
+
+from typing import Final
+
+import streamlit as st
+from pydantic_core import PydanticCustomError
+
+from inferdash.scenario.measured import KINDS
+from inferdash.studies import calibration
+from inferdash.ui import state
+
+_SAID: Final = "_measured_said"
+"""Session state: why the last entry was not taken."""
+
+
+def entry() -> None:
+    """The kind of measurement, its value, and what came of the last one."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "Measured", list(KINDS), format_func=KINDS.__getitem__, default="itl", required=True, on_change=state.acted
+        )
+        st.text_input("Value", key="_measured_value", help=calibration.HELP[kind], on_change=state.acted)
+        st.button("Add", key="_measured_add", icon=":material/add:", on_click=_add, args=(kind,))
+    with st.container(horizontal=True):
+        for place, one in enumerate(state.scenario().measurements):
+            st.button(
+                f"Remove {calibration.name(one)}",
+                key=f"_measured_{place}",
+                icon=":material/close:",
+                on_click=_remove,
+                args=(place,),
+            )
+    if st.session_state.get(_SAID):
+        st.text(st.session_state[_SAID])
+
+
+def _add(kind: str) -> None:
+    """Callback that makes the entry a measurement of the scenario, or says why not."""
+    state.acted()
+    st.session_state[_SAID] = ""
+    try:
+        text = calibration.added(state.scenario(), kind, st.session_state["_measured_value"])
+    except PydanticCustomError as error:
+        st.session_state[_SAID] = f"{error.message()}."
+        return
+    st.session_state["_measured_value"] = ""
+    state.change(measured=text)
+
+
+def _remove(place: int) -> None:
+    """Callback that takes one away."""
+    st.session_state[_SAID] = ""
+    state.change(measured=calibration.without(state.scenario(), place))

@@ -1,0 +1,57 @@
+"""The page that holds expectations against measurements, and takes the reader's own."""
+
+from streamlit.testing.v1 import AppTest
+
+from inferdash import shipped
+from inferdash.ui.server import FRAME
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(FRAME), default_timeout=20)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page(str(shipped("pages") / "evidence.py")).run()
+    assert not app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    return " ".join(one.value for one in (*app.markdown, *app.text, *app.caption))
+
+
+def entered(app: AppTest, value: str) -> AppTest:
+    app.text_input(key="_measured_value").input(value)
+    app.button(key="_measured_add").click().run()
+    assert not app.exception
+    return app
+
+
+def test_an_own_measurement_is_taken_into_the_link() -> None:
+    app = entered(opened(batch="4", v="1"), "9 ms")
+    assert app.query_params["measured"] == "itl~9ms~batch~4"
+    assert app.text_input(key="_measured_value").value == ""
+    assert "1 measurement of Llama 3 8B on NVIDIA H100 SXM with vLLM counts on every page." in words(app)
+    app.button(key="_measured_0").click().run()
+    assert "measured" not in app.query_params
+    assert not app.exception
+
+
+def test_one_that_cannot_be_is_refused_with_the_reason_and_stays_in_the_field() -> None:
+    for value, reason in {"1 ms": "beats 4.53 ms", "9": "no time with a unit", "": "no time with a unit"}.items():
+        app = entered(opened(v="1"), value)
+        assert reason in words(app)
+        assert "measured" not in app.query_params
+        assert app.text_input(key="_measured_value").value == value
+
+
+def test_a_fourth_is_one_too_many() -> None:
+    app = entered(opened(measured="itl~9ms,itl~10ms,itl~11ms", v="1"), "12 ms")
+    assert "more than 3 measurements" in words(app)
+    assert app.query_params["measured"] == "itl~9ms,itl~10ms,itl~11ms"
+
+
+def test_the_page_says_its_errors() -> None:
+    app = opened(v="1")
+    assert "published measurements lie within" in app.title[0].value
+    assert "Nearest to your scenario" in [one.value for one in app.header]
