@@ -46,9 +46,10 @@ _PARTS: Final = {
 def study(scenario: Scenario, *, prefill_s: float | None, decode_s: float | None) -> Expected:
     """The numbers for a scenario, beside the limits of its prefill and its decode pass."""
     engine = _engine(scenario)
+    bands = engine.reach[scenario.deployment.accelerator.family].bands
     return Expected(
-        _estimate(prefill_s, _prefill(scenario, engine), engine.bands.prefill),
-        _estimate(decode_s, _decode(scenario, engine), engine.bands.decode),
+        _estimate(prefill_s, _prefill(scenario, engine), bands.prefill),
+        _estimate(decode_s, _decode(scenario, engine), bands.decode),
     )
 
 
