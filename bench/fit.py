@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
-from math import exp, log
+from math import e, exp, log
 from typing import Any, Final, TypeAlias, get_args
 
 import numpy as np
@@ -26,7 +26,7 @@ from inferdash import quantities, shipped
 from inferdash.facts.accelerator import Family
 from inferdash.facts.engine import Engine
 from inferdash.facts.library import engines
-from inferdash.physics.expected import attention_part, band_exponent, vectors_s
+from inferdash.physics.expected import attention_part, edge_s, vectors_s
 from inferdash.physics.parallelism import ACTIVATION_BYTES
 
 Array: TypeAlias = npt.NDArray[np.float64]
@@ -310,11 +310,11 @@ def quantile(values: Array, weights: Array, at: float) -> float:
     return float(values[order][min(int(np.searchsorted(reached, at)), len(values) - 1)])
 
 
-def errors_by_exponent(table: Table, expected: Array) -> Array:
-    """Each point's error as the logarithm of the factor that a band would need to reach it."""
-    exponents = np.asarray(band_exponent(limit_s=table.limit, expected_s=expected))
-    error: Array = np.abs(np.log(table.measured / expected)) / exponents
-    return error
+def factors_needed(table: Table, expected: Array) -> Array:
+    """The logarithm of the factor that a band would need to reach each point."""
+    edges = np.asarray(edge_s(limit_s=table.limit, expected_s=expected, factor=e))
+    needed: Array = np.abs(np.log(table.measured / expected)) / np.log(edges / expected)
+    return needed
 
 
 def band(table: Table, needed: Array, family: str, chosen: npt.NDArray[np.bool_]) -> tuple[float, float]:
@@ -344,7 +344,7 @@ def three(value: float) -> float:
 def shipped_form(table: Table, usable: npt.NDArray[np.bool_]) -> dict[str, dict[str, Any]]:
     """Id -> engine as its preset file says it."""
     fit = fitted(table, usable)
-    needed = {known: errors_by_exponent(table, left_out(table, usable, engine_known=known)) for known in (True, False)}
+    needed = {known: factors_needed(table, left_out(table, usable, engine_known=known)) for known in (True, False)}
     phases = band_phases(table)
 
     def seconds(value: float) -> str:
@@ -409,11 +409,11 @@ def covered(table: Table, usable: npt.NDArray[np.bool_], held: Array) -> npt.NDA
 
     Their errors, from which the band comes, are of fits that saw neither them nor the publisher of the point.
     """
-    phases, mine = band_phases(table), errors_by_exponent(table, held)
+    phases, mine = band_phases(table), factors_needed(table, held)
     inside = np.zeros(len(mine), bool)
     for publisher, expected in two_left_out(table, usable).items():
         theirs = table.publishers == publisher
-        needed = errors_by_exponent(table, expected)
+        needed = factors_needed(table, expected)
         for phase, family in {(phases[n], table.families[n]) for n in np.flatnonzero(theirs)}:
             _, high = band(table, needed, family, usable & (phases == phase) & ~theirs)
             here = theirs & (phases == phase) & (table.families == family)

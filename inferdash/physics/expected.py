@@ -99,20 +99,14 @@ def served_prefill_s(*, prefill_s: Number, server_s: Number) -> Number:
     return prefill_s + server_s
 
 
-@formula(unit="", ref="measured")
-def band_exponent(*, limit_s: Number, expected_s: Number) -> Number:
-    """How much of a band's factor counts: little at the limit, nearly all where most of the time is beyond it.
+@formula(unit="s", ref="measured")
+def edge_s(*, limit_s: Number, expected_s: Number, factor: Number) -> Number:
+    """An edge of the band around an expected time: the factor counts nearly in full where the limit is far below it.
 
     The limit is known and what comes on top of it is not: the variance of a time grows with the part beyond the limit,
     and a tenth of it stands at the limit too, as bytes and datasheets are not exact either.
     """
-    return (1 - 0.9 * limit_s / expected_s) ** 0.5
-
-
-@formula(unit="s", ref="measured")
-def edge_s(*, expected_s: Number, factor: Number, exponent: Number) -> Number:
-    """An edge of the band around an expected time."""
-    return expected_s * factor**exponent
+    return expected_s * factor ** (np.maximum(0.1, 1 - 0.9 * limit_s / expected_s) ** 0.5)
 
 
 @dataclass(frozen=True)
@@ -129,8 +123,7 @@ class ExpectedPass:
 
     def band_s(self, band: Band) -> tuple[Number, Number]:
         """Seconds between which four of five measurements are expected."""
-        exponent = band_exponent(limit_s=self.limit_s, expected_s=self.pass_s)
-        low, high = (edge_s(expected_s=self.pass_s, factor=factor, exponent=exponent) for factor in band)
+        low, high = (edge_s(limit_s=self.limit_s, expected_s=self.pass_s, factor=factor) for factor in band)
         return low, high
 
 

@@ -10,7 +10,6 @@ from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.expected import (
-    band_exponent,
     edge_s,
     expected,
     expected_pass,
@@ -141,10 +140,11 @@ def test_only_geforce_adds_up_faster_at_16_bits_and_only_where_the_engine_does()
 
 
 def test_a_band_is_narrow_at_the_limit_and_wide_far_from_it() -> None:
-    at, near, far = (float(band_exponent(limit_s=1, expected_s=seconds)) for seconds in (1, 1.3, 1e9))
-    assert 0.3 < at < near < far <= 1
-    assert edge_s(expected_s=2, factor=1.5, exponent=1) == pytest.approx(3)
-    assert edge_s(expected_s=2, factor=1.5, exponent=at) < 2 * 1.5
+    at, near, far = (float(edge_s(limit_s=1, expected_s=time, factor=1.5)) / time for time in (1, 1.3, 1e9))
+    assert 1.1 < at < near < far < 1.5
+    assert far == pytest.approx(1.5)
+    low, high = (float(edge_s(limit_s=1, expected_s=2, factor=factor)) for factor in (1 / 1.5, 1.5))
+    assert low * high == pytest.approx(2 * 2)
 
 
 def test_a_band_holds_what_is_expected_and_is_wider_where_less_is_known() -> None:
