@@ -26,7 +26,7 @@ bench: installed ## measure the dashboard
 	$(PYTHON) -m bench
 
 fit: installed ## fit the engines of presets/engines/ to published measurements, and print the errors
-	$(PYTHON) -m bench.fit
+	OMP_NUM_THREADS=1 $(PYTHON) -m bench.fit
 
 lock: venv ## pin what pyproject.toml asks for (for newer releases, first remove requirements.lock)
 	$(PYTHON) -m uv --version || $(PYTHON) -m pip install uv

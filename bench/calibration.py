@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bench.measured import Point
 from inferdash.physics.calibration import factors
+from inferdash.physics.expected import factor_needed
 
 Array: TypeAlias = npt.NDArray[np.float64]
 GIVEN: Final = 2
@@ -63,21 +64,23 @@ class Times:
 
 
 def bands(times: Times) -> dict[str, tuple[float, float]]:
-    """By phase, the factors between which the middle 80% of the others lie; a group weighs as the root of its size."""
+    """By phase, the band that holds 80% of the others of a set-up; each set-up weighs as the root of its size."""
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for (*_, phase), places in times.groups(by_phase=True).items():
         if len(places) > GIVEN:
             rest, moved = times.split(places)
-            ratios = times.measured_s[rest] / times.expected(rest, moved)
-            found[phase.replace("e2e", "serving")] += [(ratio, len(rest) ** -0.5) for ratio in ratios.tolist()]
-    return {phase: (_quantile(ratios, 0.1), _quantile(ratios, 0.9)) for phase, ratios in found.items()}
+            needed = factor_needed(
+                limit_s=times.limit_s[rest], expected_s=times.expected(rest, moved), measured_s=times.measured_s[rest]
+            )
+            found[phase.replace("e2e", "serving")] += [(one, len(rest) ** -0.5) for one in np.asarray(needed).tolist()]
+    return {phase: (round(1 / factor, 3), round(factor, 2)) for phase, factor in _held(found)}
 
 
-def _quantile(ratios: list[tuple[float, float]], at: float) -> float:
-    ordered = sorted(ratios)
-    reached = np.cumsum([weight for _, weight in ordered])
-    place = int(np.searchsorted(reached, at * reached[-1]))
-    return round(ordered[min(place, len(ordered) - 1)][0], 2)
+def _held(found: Mapping[str, list[tuple[float, float]]]) -> Iterator[tuple[str, float]]:
+    for phase, needed in found.items():
+        ordered = sorted(needed)
+        reached = np.cumsum([weight for _, weight in ordered])
+        yield phase, ordered[int(np.searchsorted(reached, 0.8 * reached[-1]))][0]
 
 
 def table(times: Times) -> Iterator[str]:

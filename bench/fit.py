@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import combinations
 from math import exp, log
 from typing import Any, Final, TypeAlias, get_args
 
@@ -27,7 +28,7 @@ from inferdash import quantities, shipped
 from inferdash.facts.accelerator import Family
 from inferdash.facts.engine import Engine
 from inferdash.facts.library import engines
-from inferdash.physics.expected import attention_part, vectors_s
+from inferdash.physics.expected import attention_part, factor_needed, vectors_s
 from inferdash.physics.parallelism import ACTIVATION_BYTES
 
 Array: TypeAlias = npt.NDArray[np.float64]
@@ -36,7 +37,12 @@ HUBER: Final = 0.15
 """Error of a logarithm above which a point pulls no stronger."""
 SERVED: Final = ("inferencemax",)
 """Publishers whose times went through a server."""
-SLOWER_PORT: Final = "through an early port"
+STACKED: Final = ("nvidia-datacenter", "amd-datacenter", "other-datacenter")
+"""Families whose memory is stacked beside the chip: several times the bytes a second for each of its processors."""
+SHORT_SUMS: Final = 2
+"""Times the peak of GeForce where sums stay at 16 bits, as llama.cpp has them; the datasheets count sums at 32."""
+SAME_FAMILY: Final = 5
+"""How much a measurement on the same family weighs in a band, against one on another."""
 ENGINES: Final = {
     "vllm": ("vLLM", "vLLM project", "vLLM", ""),
     "sglang": ("SGLang", "SGLang project", "SGLang", ""),
@@ -78,6 +84,8 @@ class Term:
     """Whether the factor is 1 over a share, at least 1."""
     groups: tuple[tuple[Sequence[str], float], ...] = ()
     """A label a point, and how strongly the labels are held together."""
+    common: Array | float | None = None
+    """The amount where the engine is not known; None where it is the same."""
 
 
 @dataclass(frozen=True)
@@ -104,22 +112,25 @@ class Table:
         self.phases = np.array([_phase(point) for point in chosen])
         self.families = np.array([point.kind for point in chosen])
         self.engines = np.array([point.row["engine"] for point in chosen])
-        llama = (self.engines == "llama.cpp").astype(float)
+        llama = self.engines == "llama.cpp"
+        slowed = llama & np.isin(self.families, STACKED)
+        doubled = np.where(llama & (self.families == "geforce"), SHORT_SUMS, 1)
         bandwidths = np.array([point.machine.accelerator.bandwidth for point in chosen])
         peaks = np.array([point.machine.peak or 0.0 for point in chosen])
         served = np.isin(self.publishers, SERVED) & (self.phases != "decode")
         experts = ["experts" if point.machine.parameters.mixture else "" for point in chosen]
-        makers = [_layer_group(family) for family in self.families]
+        apple = ["apple" if family == "apple" else "" for family in self.families]
+        amd = [_amd(family) for family in self.families]
         family, engine = list(self.families), list(self.engines)
         self.terms = (
-            Term("load", load, 0.25, 1, share=True, groups=((family, 0.5),)),
-            Term("load-ceiling", load * bandwidths / 1e12 * llama, 0.25, 2),
-            Term("matrix", matrix, 0.9, 1, share=True, groups=((family, 2),)),
-            Term("matrix-ceiling", matrix * peaks / 1e14 * llama, 0.7, 2),
+            Term("load", load, 0.25, 1, share=True, groups=((family, 0.5), (experts, 3))),
+            Term("load-ceiling", load * bandwidths / 1e12 * slowed, 0.25, 2, common=0),
+            Term("matrix", matrix / doubled, 0.9, 1, share=True, groups=((family, 2),), common=matrix),
+            Term("matrix-ceiling", matrix * peaks / 1e14 * llama, 0.7, 2, common=0),
             Term("attention", attention, 2, 1, share=True),
-            Term("layer", layers, 70e-6, 3, groups=((engine, 300), (experts, 8), (makers, 8))),
+            Term("layer", layers, 70e-6, 3, groups=((engine, 300), (experts, 8), (apple, 8))),
             Term("vectors", vectors, 10, 3),
-            Term("exchange", exchanges, 10e-6, 10),
+            Term("exchange", exchanges, 10e-6, 10, groups=((amd, 3),)),
             Term("stage", gaps, 0.2e-3, 3),
             Term("server", served.astype(float), 30e-3, 3, groups=((engine, 8),)),
         )
@@ -141,8 +152,8 @@ class Table:
             logs = np.full(len(self.points), own[""])
             for labels, _ in known:
                 logs += [own.get(label, 0.0) if label else 0.0 for label in labels]
-            ceiling = term.name.endswith("-ceiling") and not engine_known
-            rows.append(0 * logs if ceiling else term.amount * (np.exp(logs) + term.share))
+            amount = term.amount if engine_known or term.common is None else term.common
+            rows.append(amount * (np.exp(logs) + term.share))
         return np.array(rows)
 
     def expected(self, fit: Fit, *, engine_known: bool = True) -> Array:
@@ -157,8 +168,8 @@ def _phase(point: Point) -> str:
     return "full load" if point.row["batch_from"].startswith("derived") else "serving"
 
 
-def _layer_group(family: str) -> str:
-    return {"apple": "apple", "amd-datacenter": "amd", "amd-unified": "amd", "radeon": "amd"}.get(family, "")
+def _amd(family: str) -> str:
+    return "amd" if family in {"amd-datacenter", "amd-unified", "radeon"} else ""
 
 
 def _amounts(point: Point) -> Array:
@@ -293,6 +304,21 @@ def left_out_times(table: Table, usable: npt.NDArray[np.bool_]) -> Times:
     return Times(table.points, places, calibration.parts(terms), table.link, table.limit, table.measured)
 
 
+def two_left_out(table: Table, usable: npt.NDArray[np.bool_]) -> dict[str, Array]:
+    """By publisher, expected seconds of the points of all others from fits that saw neither it nor theirs.
+
+    Its own points stand at their limit and say nothing.
+    """
+    names = [str(name) for name in np.unique(table.publishers)]
+    expected = {name: table.limit.copy() for name in names}
+    for pair in combinations(names, 2):
+        seconds = table.expected(fitted(table, usable & ~np.isin(table.publishers, pair)))
+        for name, other in (pair, pair[::-1]):
+            here = table.publishers == other
+            expected[name][here] = seconds[here]
+    return expected
+
+
 def quantile(values: Array, weights: Array, at: float) -> float:
     """A quantile of weighted values."""
     order = np.argsort(values)
@@ -300,13 +326,28 @@ def quantile(values: Array, weights: Array, at: float) -> float:
     return float(values[order][min(int(np.searchsorted(reached, at)), len(values) - 1)])
 
 
-def band(ratios: Array, weights: Array) -> tuple[float, float]:
-    """The factors between which the middle 80% of weighted ratios of measured to expected lie."""
-    return round(quantile(ratios, weights, 0.1), 2), round(quantile(ratios, weights, 0.9), 2)
+def factors_needed(table: Table, expected: Array) -> Array:
+    """The logarithm of the factor that a band would need to reach each point."""
+    needed: Array = np.log(factor_needed(limit_s=table.limit, expected_s=expected, measured_s=table.measured))
+    return needed
+
+
+def band(table: Table, needed: Array, family: str, chosen: npt.NDArray[np.bool_]) -> tuple[float, float]:
+    """The factors of a family's band, one over the other: 80% of the weighted errors of the chosen points lie within.
+
+    Each publisher's points on a family weigh as the root of their number, and those on the same family weigh more.
+    A family that nobody measured has the band of all.
+    """
+    groups = np.array([f"{who} {kind}" for who, kind in zip(table.publishers, table.families, strict=True)])
+    sizes = {group: float(n) for group, n in zip(*np.unique(groups[chosen], return_counts=True), strict=True)}
+    weights = np.array([sizes[group] ** -0.5 for group in groups[chosen]])
+    weights *= np.where(table.families[chosen] == family, SAME_FAMILY, 1)
+    factor = exp(quantile(needed[chosen], weights, 0.8))
+    return round(1 / factor, 3), round(factor, 2)
 
 
 def band_phases(table: Table) -> npt.NDArray[np.str_]:
-    """The phase of each point whose band it shares. A band by engine or family had too few publishers to hold."""
+    """The phase of each point whose band it shares."""
     return np.where(table.phases == "full load", "serving", table.phases)
 
 
@@ -318,29 +359,28 @@ def three(value: float) -> float:
 def shipped_form(table: Table, usable: npt.NDArray[np.bool_]) -> dict[str, dict[str, Any]]:
     """Id -> engine as its preset file says it."""
     fit = fitted(table, usable)
-    ratios = {known: table.measured / left_out(table, usable, engine_known=known) for known in (True, False)}
+    needed = {known: factors_needed(table, left_out(table, usable, engine_known=known)) for known in (True, False)}
     phases = band_phases(table)
 
     def seconds(value: float) -> str:
         return quantities.written(three(value), "s").replace("µ", "u")
 
-    def bands(key: str) -> dict[str, tuple[float, float]]:
-        found = {}
-        for phase in ("decode", "prefill", "serving"):
-            here = usable & (phases == phase)
-            found[phase] = band(ratios[key != "unknown"][here], table.weights[here])
-        return found
+    bands = {
+        (known, family): {
+            phase: band(table, needed[known], family, usable & (phases == phase))
+            for phase in ("decode", "prefill", "serving")
+        }
+        for known in (True, False)
+        for family in get_args(Family)
+    }
 
     calibrated = calibration.bands(left_out_times(table, usable))
     written = {}
     for key, (name, maker, label, note) in ENGINES.items():
         own = int((table.engines == label).sum()) if label else 0
-        ceilings = {}
-        if key == "llama.cpp":
-            ceilings = {
-                "bandwidth_ceiling": f"{three(1 / fit.factor('load-ceiling')):g} TB/s",
-                "arithmetic_ceiling": f"{three(100 / fit.factor('matrix-ceiling')):g} TFLOP/s",
-            }
+        llama = key == "llama.cpp"
+        bandwidth_ceiling = {"bandwidth_ceiling": f"{three(1 / fit.factor('load-ceiling')):g} TB/s"}
+        arithmetic_ceiling = {"arithmetic_ceiling": f"{three(100 / fit.factor('matrix-ceiling')):g} TFLOP/s"}
         written[key] = {
             "name": name,
             "maker": maker,
@@ -350,21 +390,24 @@ def shipped_form(table: Table, usable: npt.NDArray[np.bool_]) -> dict[str, dict[
             "checked": FITTED,
             "confidence": "medium" if own >= NEEDED else "low",
             **({"note": note} if note else {}),
-            **ceilings,
+            **(arithmetic_ceiling if llama else {}),
             "attention_share": three(1 / (1 + fit.factor("attention"))),
             "vector_trips": three(fit.factor("vectors")),
+            "experts_loading": three(exp(fit.values["load"]["experts"])),
             "experts_factor": three(exp(fit.values["layer"]["experts"])),
-            "exchange": seconds(fit.factor("exchange")),
             "stage": seconds(fit.factor("stage")),
             "server": seconds(fit.factor("server", label)),
-            **({"chunk": 512} if key == "llama.cpp" else {}),
-            "bands": bands(key),
+            **({"chunk": 512} if llama else {}),
             "calibrated": calibrated,
             "reach": {
                 family: {
                     "bandwidth_share": three(1 / (1 + fit.factor("load", family))),
+                    **(bandwidth_ceiling if llama and family in STACKED else {}),
                     "arithmetic_share": three(1 / (1 + fit.factor("matrix", family))),
-                    "layer": seconds(fit.factor("layer", label, _layer_group(family))),
+                    **({"peak_factor": SHORT_SUMS} if llama and family == "geforce" else {}),
+                    "layer": seconds(fit.factor("layer", label, family)),
+                    "exchange": seconds(fit.factor("exchange", _amd(family))),
+                    "bands": bands[key != "unknown", family],
                 }
                 for family in get_args(Family)
             },
@@ -379,15 +422,19 @@ def errors(expected: Array, table: Table, chosen: npt.NDArray[np.bool_]) -> str:
 
 
 def covered(table: Table, usable: npt.NDArray[np.bool_], held: Array) -> npt.NDArray[np.bool_]:
-    """Whether each point lies in the band that the other publishers' left-out errors give."""
-    phases, ratios = band_phases(table), table.measured / held
-    inside = np.zeros(len(ratios), bool)
-    for phase in np.unique(phases):
-        for publisher in np.unique(table.publishers[phases == phase]):
-            here = (phases == phase) & (table.publishers == publisher)
-            others = usable & (phases == phase) & ~here
-            low, high = band(ratios[others], table.weights[others])
-            inside[here] = (ratios[here] >= low) & (ratios[here] <= high)
+    """Whether each point lies in the band that the other publishers give without any word of its own.
+
+    Their errors, from which the band comes, are of fits that saw neither them nor the publisher of the point.
+    """
+    phases, mine = band_phases(table), factors_needed(table, held)
+    inside = np.zeros(len(mine), bool)
+    for publisher, expected in two_left_out(table, usable).items():
+        theirs = table.publishers == publisher
+        needed = factors_needed(table, expected)
+        for phase, family in {(phases[n], table.families[n]) for n in np.flatnonzero(theirs)}:
+            _, high = band(table, needed, family, usable & (phases == phase) & ~theirs)
+            here = theirs & (phases == phase) & (table.families == family)
+            inside[here] = mine[here] <= log(high)
     return inside
 
 
@@ -440,7 +487,7 @@ def report(table: Table, usable: npt.NDArray[np.bool_]) -> Iterator[str]:
         if chosen.any():
             yield f"{group:38}{chosen.sum():8,}   {errors(held, table, chosen)}   {errors(seen, table, chosen)}"
     yield ""
-    yield "Inside the 80% band, %: bands from the other publishers' left-out errors"
+    yield "Inside the 80% band, %: fit and band without the publisher, band from errors of fits without two"
     phases, inside = band_phases(table), covered(table, usable, held)
     for phase in ("decode", "prefill", "serving"):
         for family in ("", *np.unique(table.families)):

@@ -6,9 +6,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from inferdash.facts.accelerator import Family
 from inferdash.facts.engine import Engine
-from inferdash.physics.expected import ExpectedPass
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.expected import ExpectedPass, share_with_experts
 
 Array: TypeAlias = npt.NDArray[np.float64]
 PARTS: Final = ("load_s", "compute_s", "layers_s", "vectors_s", "waiting_s")
@@ -51,19 +51,24 @@ def factors(parts: Array, link_s: Array, measured_s: Array, least: Array) -> Arr
     return np.exp(logs)
 
 
-def moved(engine: Engine, family: Family, parts: Sequence[Sequence[float]], link_s: Array, measured_s: Array) -> Engine:
-    """The engine whose expected times of a set-up come near to what was measured of it; no share exceeds 1.
+def moved(
+    engine: Engine, machine: Deployment, parts: Sequence[Sequence[float]], link_s: Array, measured_s: Array
+) -> Engine:
+    """The engine whose expected times of a model on an accelerator come near to what was measured; no share exceeds 1.
 
     Args:
         engine: as others measured it.
-        family: of the accelerator that was measured.
+        machine: what was measured.
         parts: of each measurement the seconds of its parts, as `parts_of` gives them.
         link_s: seconds of each measurement on the link.
         measured_s: seconds of each measurement.
     """
+    family = machine.accelerator.family
     reach = engine.reach[family]
+    beyond = engine.experts_loading if machine.parameters.mixture else 1.0
+    share = float(share_with_experts(share=reach.bandwidth_share, factor=beyond))
     least = np.full(len(PARTS) + 1, 1e-3)
-    least[:2] = reach.bandwidth_share, max(reach.arithmetic_share, engine.attention_share)
+    least[:2] = share, max(reach.arithmetic_share, engine.attention_share)
     load, compute, layers, vectors, waiting, server = factors(
         np.array(parts, float).T, link_s, measured_s, least
     ).tolist()
@@ -73,19 +78,19 @@ def moved(engine: Engine, family: Family, parts: Sequence[Sequence[float]], link
 
     own = reach.model_copy(
         update={
-            "bandwidth_share": reach.bandwidth_share / load,
+            "bandwidth_share": 1 / (1 + (load / share - 1) / beyond),
+            "bandwidth_ceiling": ceiling(reach.bandwidth_ceiling, load),
             "arithmetic_share": reach.arithmetic_share / compute,
             "layer": reach.layer * layers,
+            "exchange": reach.exchange * waiting,
         }
     )
     return engine.model_copy(
         update={
             "reach": {**engine.reach, family: own},
-            "bandwidth_ceiling": ceiling(engine.bandwidth_ceiling, load),
             "arithmetic_ceiling": ceiling(engine.arithmetic_ceiling, compute),
             "attention_share": engine.attention_share / compute,
             "vector_trips": engine.vector_trips * vectors,
-            "exchange": engine.exchange * waiting,
             "stage": engine.stage * waiting,
             "server": engine.server * server,
         }

@@ -24,6 +24,24 @@ def reached_share(*, share: Number, rate: Number, ceiling: Number) -> Number:
     return 1 / (1 / share + rate / ceiling)
 
 
+@formula(unit="%", ref="measured")
+def share_with_experts(*, share: Number, factor: Number) -> Number:
+    """Share of the bandwidth where a model has experts: what loading takes beyond the datasheet's time, times a factor.
+
+    Parameters of experts are read in pieces, and one accelerator may hold more of the chosen experts than another.
+    """
+    return 1 / (1 + factor * (1 / share - 1))
+
+
+@formula(unit="%", ref="measured")
+def share_of_peak(*, share: Number, peak_factor: Number) -> Number:
+    """Share of the dense peak where sums at 16 bits multiply `peak_factor` times as fast, and `share` is of that.
+
+    The peak of a datasheet is with sums at 32 bits, so this alone may be more than all of it.
+    """
+    return share * peak_factor
+
+
 @formula(unit="s", ref="measured")
 def expected_load_s(*, load_s: Number, share: Number) -> Number:
     """Seconds of loading at a share of the bandwidth; `load_s` is at all of it."""
@@ -88,10 +106,26 @@ def served_prefill_s(*, prefill_s: Number, server_s: Number) -> Number:
     return prefill_s + server_s
 
 
+@formula(unit="times", ref="measured")
+def uncertain_part(*, limit_s: Number, expected_s: Number) -> Number:
+    """Exponent with which the factor of a band counts: 1 where the limit is far below what is expected.
+
+    The limit is known and what comes on top of it is not: the variance of a time grows with the part beyond the limit,
+    and a tenth of it stands at the limit too, as bytes and datasheets are not exact either.
+    """
+    return np.maximum(0.1, 1 - 0.9 * limit_s / expected_s) ** 0.5
+
+
 @formula(unit="s", ref="measured")
-def edge_s(*, expected_s: Number, factor: Number) -> Number:
+def edge_s(*, expected_s: Number, factor: Number, exponent: Number) -> Number:
     """An edge of the band around an expected time."""
-    return expected_s * factor
+    return expected_s * factor**exponent
+
+
+def factor_needed(*, limit_s: Number, expected_s: Number, measured_s: Number) -> Number:
+    """Factor of the narrowest band that reaches a measurement: 1 where it is what was expected."""
+    exponent = uncertain_part(limit_s=limit_s, expected_s=expected_s)
+    return np.exp(np.abs(np.log(measured_s / expected_s)) / exponent)
 
 
 @dataclass(frozen=True)
@@ -104,6 +138,7 @@ class ExpectedPass:
     vectors_s: Number
     link_s: Number
     waiting_s: Number
+    limit_s: Number
     pass_s: Number
 
     def times(self, passes: Number) -> "ExpectedPass":
@@ -116,8 +151,9 @@ class ExpectedPass:
 
     def band_s(self, band: Band) -> tuple[Number, Number]:
         """Seconds between which four of five measurements are expected."""
-        low, high = band
-        return edge_s(expected_s=self.pass_s, factor=low), edge_s(expected_s=self.pass_s, factor=high)
+        exponent = uncertain_part(limit_s=self.limit_s, expected_s=self.pass_s)
+        low, high = (edge_s(expected_s=self.pass_s, factor=factor, exponent=exponent) for factor in band)
+        return low, high
 
 
 def expected_pass(
@@ -136,11 +172,14 @@ def expected_pass(
     if one.compute_s is None or one.pass_s is None or deployment.peak is None or deployment.attention_peak is None:
         return None
     reach = engine.reach[chip.family]
-    bandwidth_share, matrix_share = reach.bandwidth_share, reach.arithmetic_share
-    if engine.bandwidth_ceiling is not None:
-        bandwidth_share = reached_share(share=bandwidth_share, rate=chip.bandwidth, ceiling=engine.bandwidth_ceiling)  # type: ignore[assignment]
+    bandwidth_share: Number = reach.bandwidth_share
+    if deployment.parameters.mixture:
+        bandwidth_share = share_with_experts(share=bandwidth_share, factor=engine.experts_loading)
+    matrix_share = share_of_peak(share=reach.arithmetic_share, peak_factor=reach.peak_factor)
+    if reach.bandwidth_ceiling is not None:
+        bandwidth_share = reached_share(share=bandwidth_share, rate=chip.bandwidth, ceiling=reach.bandwidth_ceiling)
     if engine.arithmetic_ceiling is not None:
-        matrix_share = reached_share(share=matrix_share, rate=deployment.peak, ceiling=engine.arithmetic_ceiling)  # type: ignore[assignment]
+        matrix_share = reached_share(share=matrix_share, rate=deployment.peak, ceiling=engine.arithmetic_ceiling)
     part = attention_part(
         matrix_flops=one.matrix_flops,
         peak=deployment.peak,
@@ -170,7 +209,7 @@ def expected_pass(
     )
     waiting = waiting_s(
         exchanges=2 * shape.layers if layout.tensor > 1 else 0,
-        exchange_s=engine.exchange,
+        exchange_s=reach.exchange,
         gaps=layout.pipeline - 1,
         gap_s=engine.stage,
     )
@@ -182,6 +221,7 @@ def expected_pass(
         vectors_s=vectors,
         link_s=link,
         waiting_s=waiting,
+        limit_s=one.pass_s,
         pass_s=expected_pass_s(
             limit_s=one.pass_s,
             load_s=load,

@@ -17,7 +17,7 @@ from inferdash.facts import library
 from inferdash.facts.engine import Bands, Engine
 from inferdash.formula import recording
 from inferdash.physics.calibration import moved, parts_of
-from inferdash.physics.expected import ExpectedPass, expected, expected_batch, expected_prefill
+from inferdash.physics.expected import ExpectedPass, expected, expected_batch, expected_prefill, factor_needed
 from inferdash.physics.passes import Pass, decode, prefill
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.marks import CONFIG, as_text, clipped
@@ -85,6 +85,11 @@ class Measured:
         whole = self.expected(engine)
         server_s = engine.server if self.kind == "ttft" else 0.0
         return float("nan") if whole is None else float(whole.pass_s) + server_s
+
+    def factor_needed(self, engine: Engine) -> float:
+        """Factor of the narrowest band of that engine that reaches it."""
+        expected_s = self.expected_s(engine)
+        return float(factor_needed(limit_s=self.limit_s or 0.0, expected_s=expected_s, measured_s=self.seconds))
 
     def same_set_up(self, machine: Machine) -> bool:
         """Whether it was made on the machine's model, accelerator and engine, and so says something about it."""
@@ -213,13 +218,15 @@ def calibrated(key: str, own: tuple[Measured, ...]) -> Engine:
             if whole is not None
         ]
         link_s = np.array([float(whole.link_s) for whole in wholes if whole is not None])
-        there = moved(
-            engine, own[0].machine.hardware.family, parts, link_s, np.array([one.seconds for one in own], float)
-        )
-        left = [(_PHASES[one.kind], one.seconds / one.expected_s(there)) for one in own]
-    bands = {}
-    for phase in _PHASES.values():
-        mine = [ratio for of, ratio in left if of == phase]
-        low, high = getattr(engine.calibrated if mine else engine.bands, phase)
-        bands[phase] = (min([low, *mine]), max([high, *mine]))
-    return there.model_copy(update={"name": f"{engine.name}, as you measured it,", "bands": Bands(**bands)})
+        there = moved(engine, own[0].machine.deployment, parts, link_s, np.array([one.seconds for one in own], float))
+        needed = [(_PHASES[one.kind], one.factor_needed(there)) for one in own]
+    family = own[0].machine.hardware.family
+    bands = there.reach[family].bands.model_dump()
+    for phase in {phase for phase, _ in needed}:
+        usual = min(bands[phase][1], getattr(engine.calibrated, phase)[1])
+        factor = max(usual, *(one for of, one in needed if of == phase))
+        bands[phase] = (1 / factor, factor)
+    reach = there.reach[family].model_copy(update={"bands": Bands(**bands)})
+    return there.model_copy(
+        update={"name": f"{engine.name}, as you measured it,", "reach": {**there.reach, family: reach}}
+    )

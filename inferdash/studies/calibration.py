@@ -104,12 +104,13 @@ def moved_table(scenario: Scenario) -> Table:
         ("Share of the peak in attention", "%", lambda engine: engine.attention_share),
         ("Time of a layer", "s", lambda engine: engine.reach[family].layer),
         ("Trips of a vector through memory, in a layer", "times", lambda engine: engine.vector_trips),
-        ("Exchange between GPUs", "s", lambda engine: engine.exchange),
+        ("Exchange between GPUs", "s", lambda engine: engine.reach[family].exchange),
         ("Time of the server", "s", lambda engine: engine.server),
     ]
     rows = [Row(label, unit, (of(before), of(now))) for label, unit, of in figures if of(before) != of(now)]
+    both = [engine.reach[family].bands for engine in (before, now)]
     bands = [
-        Row(f"Band of {phase}, times the expected", "word", tuple(_band(getattr(e.bands, name)) for e in (before, now)))
+        Row(f"Band of {phase}, times the expected", "word", tuple(_band(getattr(one, name)) for one in both))
         for name, phase in (("decode", "a decode pass"), ("prefill", "a prefill"), ("serving", "whole batches"))
     ]
     return Table(("as published", "as you measured"), (*rows, *bands), head="Engine")

@@ -183,6 +183,7 @@ def _published(one: Measurement) -> str:
 
 NOT_COVERED: Final = (
     "Time to first token through servers is from one publisher; MLX has no measurement here; most "
-    "accelerators after 2025, and linear attention, have none; speculative decoding is not measured. Prefill on "
-    "GeForce and decode by llama.cpp on datacenter cards lie outside their band more often than it says."
+    "accelerators after 2025, and linear attention, have none; speculative decoding is not measured. Serving on "
+    "workstation cards at full load, and small batches of models with experts on unified memory, are often faster "
+    "than their band says; the bands of prefill on Apple and of decode on workstation cards are wider than needed."
 )

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.engine import Band
+from inferdash.facts.engine import Band, Bands
 from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import ExpectedPass, expected, expected_prefill, served_prefill_s
@@ -76,7 +76,7 @@ def prefill_of(scenario: Scenario, *, prompt: int, limit_s: float | None, past: 
     """The prefill of a prompt after `past` tokens that are in the cache, in seconds, beside its limit."""
     engine = scenario.program
     whole = expected_prefill(scenario.deployment, engine, prompt=prompt, past=past)
-    return _estimate(limit_s, whole, engine.bands.prefill)
+    return _estimate(limit_s, whole, _bands(scenario).prefill)
 
 
 def decode_of(
@@ -85,7 +85,7 @@ def decode_of(
     """A pass of the decode, in seconds, beside its limit; `machine` where it is not the scenario's."""
     engine = scenario.program
     one = expected(machine or scenario.deployment, engine, requests=requests, positions=1, past=past)
-    return _estimate(limit_s, one, engine.bands.decode)
+    return _estimate(limit_s, one, _bands(scenario).decode)
 
 
 def decode_along(scenario: Scenario, *, requests: Number, past: Number) -> tuple[Number, Number, Number] | None:
@@ -93,7 +93,11 @@ def decode_along(scenario: Scenario, *, requests: Number, past: Number) -> tuple
     machine, engine = scenario.deployment, scenario.program
     limit = decode(machine, requests=requests, past=past).pass_s
     one = expected(machine, engine, requests=requests, positions=1, past=past)
-    return None if one is None or limit is None else _bounded(limit, one, engine.bands.decode)
+    return None if one is None or limit is None else _bounded(limit, one, _bands(scenario).decode)
+
+
+def _bands(scenario: Scenario) -> Bands:
+    return scenario.program.reach[scenario.hardware.family].bands
 
 
 def _estimate(limit_s: float | None, one: ExpectedPass | None, band: Band) -> Estimate:

@@ -57,7 +57,7 @@ def test_no_share_of_a_datasheet_exceeds_one() -> None:
     here, engine = machine(), library.engines()["vllm"]
     one = expected(here, engine, requests=1, positions=1, past=1024)
     assert one is not None
-    fast = moved(engine, "nvidia-datacenter", [parts_of(one)], np.zeros(1), np.array([0.0046]))
+    fast = moved(engine, here, [parts_of(one)], np.zeros(1), np.array([0.0046]))
     reach = fast.reach["nvidia-datacenter"]
     assert reach.bandwidth_share <= 1
     assert reach.arithmetic_share <= 1
@@ -71,6 +71,6 @@ def test_other_families_stay_as_they_were() -> None:
     engine = library.engines()["vllm"]
     one = expected(machine(), engine, requests=1, positions=1, past=1024)
     assert one is not None
-    slow = moved(engine, "nvidia-datacenter", [parts_of(one)], np.zeros(1), np.array([0.02]))
+    slow = moved(engine, machine(), [parts_of(one)], np.zeros(1), np.array([0.02]))
     assert slow.reach["geforce"] == engine.reach["geforce"]
     assert slow.reach["nvidia-datacenter"] != engine.reach["nvidia-datacenter"]

@@ -9,7 +9,18 @@ import pytest
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import expected, expected_pass, expected_prefill, reached_share, served_prefill_s
+from inferdash.physics.expected import (
+    edge_s,
+    expected,
+    expected_pass,
+    expected_prefill,
+    factor_needed,
+    reached_share,
+    served_prefill_s,
+    share_of_peak,
+    share_with_experts,
+    uncertain_part,
+)
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
 
@@ -120,12 +131,44 @@ def test_a_ceiling_takes_more_of_a_faster_accelerator() -> None:
     assert 3e12 * fast > 1e12 * slow
 
 
+def test_experts_take_longer_to_load_and_a_full_share_stays_full() -> None:
+    assert share_with_experts(share=0.8, factor=1) == pytest.approx(0.8)
+    assert share_with_experts(share=0.8, factor=2) == pytest.approx(1 / 1.5)
+    assert share_with_experts(share=1, factor=2) == pytest.approx(1)
+    assert ENGINES["vllm"].experts_loading > 1
+
+
+def test_only_geforce_adds_up_faster_at_16_bits_and_only_where_the_engine_does() -> None:
+    assert share_of_peak(share=0.7, peak_factor=2) == pytest.approx(1.4)
+    for key, engine in ENGINES.items():
+        doubled = {family for family, reach in engine.reach.items() if reach.peak_factor > 1}
+        assert doubled == ({"geforce"} if key == "llama.cpp" else set())
+
+
+def test_a_band_is_narrow_at_the_limit_and_wide_far_from_it() -> None:
+    at, near, far = (float(uncertain_part(limit_s=1, expected_s=time)) for time in (1, 1.3, 1e9))
+    assert at == pytest.approx(0.1**0.5)
+    assert at < near < far
+    assert far == pytest.approx(1)
+    low, high = (float(edge_s(expected_s=2, factor=factor, exponent=near)) for factor in (1 / 1.5, 1.5))
+    assert low * high == pytest.approx(2 * 2)
+
+
+@pytest.mark.parametrize("measured_s", [1.1, 2.0, 3.7])
+def test_the_band_of_the_needed_factor_ends_at_the_measurement(measured_s: float) -> None:
+    factor = factor_needed(limit_s=1, expected_s=2, measured_s=measured_s)
+    exponent = uncertain_part(limit_s=1, expected_s=2)
+    edges = [float(edge_s(expected_s=2, factor=f, exponent=exponent)) for f in (factor, 1 / factor)]
+    assert min(abs(edge - measured_s) for edge in edges) == pytest.approx(0, abs=1e-9)
+
+
 def test_a_band_holds_what_is_expected_and_is_wider_where_less_is_known() -> None:
     one = expected(machine("llama-3-8b", "h100-sxm"), ENGINES["vllm"], requests=1, positions=1, past=1024)
     assert one is not None
-    low, high = one.band_s(ENGINES["vllm"].bands.decode)
+    low, high = one.band_s(ENGINES["vllm"].reach["nvidia-datacenter"].bands.decode)
     assert low < one.pass_s < high
     for phase in ("decode", "prefill", "serving"):
-        known, unknown = (getattr(ENGINES[key].bands, phase) for key in ("vllm", "unknown"))
-        assert unknown[1] / unknown[0] >= known[1] / known[0]
+        for family, reach in ENGINES["vllm"].reach.items():
+            known, unknown = (getattr(one.bands, phase) for one in (reach, ENGINES["unknown"].reach[family]))
+            assert unknown[1] / unknown[0] >= 0.99 * known[1] / known[0]
     assert served_prefill_s(prefill_s=one.pass_s, server_s=ENGINES["vllm"].server) > one.pass_s
