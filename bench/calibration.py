@@ -11,9 +11,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bench.measured import Point
 from inferdash.physics.calibration import factors
 from inferdash.physics.expected import factor_needed
+from inferdash.physics.published import Point
 
 Array: TypeAlias = npt.NDArray[np.float64]
 GIVEN: Final = 2

@@ -23,20 +23,18 @@ import tomli_w
 
 from bench import calibration
 from bench.calibration import Times
-from bench.measured import Point, points
 from inferdash import quantities, shipped
 from inferdash.facts.accelerator import Family
 from inferdash.facts.engine import Engine
 from inferdash.facts.library import engines
 from inferdash.physics.expected import attention_part, factor_needed, vectors_s
 from inferdash.physics.parallelism import ACTIVATION_BYTES
+from inferdash.physics.published import SERVED, Point, points
 
 Array: TypeAlias = npt.NDArray[np.float64]
 FITTED: Final = date(2026, 11, 29)
 HUBER: Final = 0.15
 """Error of a logarithm above which a point pulls no stronger."""
-SERVED: Final = ("inferencemax",)
-"""Publishers whose times went through a server."""
 STACKED: Final = ("nvidia-datacenter", "amd-datacenter", "other-datacenter")
 """Families whose memory is stacked beside the chip: several times the bytes a second for each of its processors."""
 SHORT_SUMS: Final = 2

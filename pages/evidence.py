@@ -3,9 +3,10 @@
 import streamlit as st
 
 from inferdash.charts import evidence as charts
-from inferdash.studies import calibration
+from inferdash.studies import calibration, published
 from inferdash.studies import evidence as page
 from inferdash.ui import measuring, parts, state
+from inferdash.ui.working import working
 
 scenario = state.scenario()
 result = page.study(scenario)
@@ -13,16 +14,26 @@ sentence = page.sentence(scenario, result)
 
 parts.headline(page.TITLE, sentence)
 parts.numbers(page.headline_numbers(result))
-parts.chart(charts.scatter(), page.rows(), key="scatter", alt=sentence)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    by = parts.pick("Groups by", page.BY, key="evidence_by")
+    only = parts.narrowed("Only", page.groups(by), key=f"evidence_only_{by}")
+place = parts.choosable(
+    charts.scatter(), page.rows(page.chosen(by, only)), key="scatter", alt=sentence, name=charts.CHOSEN
+)
 st.caption(page.LEGEND)
-st.markdown(page.METHOD)
-table = page.error_table()
+errors = page.error_rows(by)
+parts.chart(charts.distribution(len(errors["groups"])), errors, key=f"errors {by}", alt=page.DISTRIBUTION)
+st.caption(page.DISTRIBUTION)
+table = page.error_table(by)
 parts.table(table)
 parts.download(table, name=page.NAME)
+st.markdown(page.METHOD)
 
-st.header("By kind of accelerator", anchor=False)
-st.markdown("Median error of the expected time, and the points that it is of.")
-parts.table(page.family_table())
+one = page.at(place, scenario)
+st.header("One measurement", anchor=False)
+st.markdown(published.sentence(one))
+parts.table(published.table(one))
+working(lambda _: published.study(one), scenario)
 
 st.header("Nearest to your scenario", anchor=False)
 parts.table(page.nearest_table(scenario))

@@ -8,9 +8,10 @@ import numpy.typing as npt
 import pytest
 
 from bench import calibration, fit
-from bench.measured import CHUNK, points, rows_of
 from inferdash.facts.library import accelerators, engines, models
+from inferdash.facts.measured import rows_of
 from inferdash.physics.expected import expected_pass
+from inferdash.physics.published import CHUNK, SERVED, points
 
 
 @cache
@@ -68,7 +69,7 @@ def test_the_fit_adds_up_what_the_product_shows() -> None:
         if point.row["engine"] not in known or chip not in accelerators().values():
             continue
         engine = engines()[known[point.row["engine"]]]
-        served = point.publisher in fit.SERVED and point.row["phase"] != "decode"
+        served = point.publisher in SERVED and point.row["phase"] != "decode"
         total = engine.server if served else 0.0
         for count, positions, one in point.passes:
             part = expected_pass(point.machine, engine, one, requests=1, positions=positions)

@@ -40,6 +40,7 @@ CHARTS: Final = (
     feature_cost.drivers,
     partial(feature_cost.models, 10),
     evidence.scatter,
+    partial(evidence.distribution, 4),
     partial(expected.parts, "decode pass"),
 )
 """Builders of specifications, in the order of the pages."""

@@ -12,6 +12,8 @@ from inferdash import shipped
 class Measurement:
     """One published result."""
 
+    place: int
+    """Its row in presets/measured/points.csv, from 1."""
     model: str
     accelerator: str
     gpus: int
@@ -43,13 +45,14 @@ class Measurement:
 @cache
 def measurements() -> tuple[Measurement, ...]:
     """Every result that can be what it says, in the order of presets/measured/points.csv."""
-    points, sources = _rows("points"), {row["id"]: row for row in _rows("sources")}
+    points, sources = rows_of("points"), {row["id"]: row for row in rows_of("sources")}
     found = []
-    for one in _rows("predicted"):
+    for one in rows_of("predicted"):
         row = points[int(one["point"]) - 1]
         source = sources[row["origin"]]
         found.append(
             Measurement(
+                place=int(one["point"]),
                 model=row["model"],
                 accelerator=row["accelerator"],
                 gpus=int(row["gpus"]),
@@ -86,6 +89,8 @@ def _lengths(row: dict[str, str], phase: str) -> str:
 PHASES: Final = ("decode", "prefill", "serving", "full load")
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+@cache
+def rows_of(name: str) -> tuple[dict[str, str], ...]:
+    """A table of presets/measured/."""
     with (shipped("presets") / "measured" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return tuple(csv.DictReader(file))

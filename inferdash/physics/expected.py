@@ -118,8 +118,8 @@ def uncertain_part(*, limit_s: Number, expected_s: Number) -> Number:
 
 @formula(unit="s", ref="measured")
 def edge_s(*, expected_s: Number, factor: Number, exponent: Number) -> Number:
-    """An edge of the band around an expected time."""
-    return expected_s * factor**exponent
+    """An edge of the band around an expected time; the exponent of its factor is at most 1."""
+    return expected_s * factor ** np.minimum(1, exponent)
 
 
 def factor_needed(*, limit_s: Number, expected_s: Number, measured_s: Number) -> Number:

@@ -25,8 +25,8 @@ from inferdash.validated import Quantity
 
 MOST: Final = 3
 KINDS: Final = {
-    "ttft": "Time to first token",
     "itl": "Inter-token latency",
+    "ttft": "Time to first token",
     "tps": "Output tokens per second",
 }
 """Id in links -> what is measured: of a request alone, at the batch, and of all requests of the batch together."""

@@ -1,7 +1,9 @@
 """How right expectations are: published measurements against what a fit that did not see their publisher expects."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 from typing import Any, Final
 
@@ -16,8 +18,7 @@ from inferdash.studies.numbers import Headline, Row, Table, number
 NAME: Final = "evidence"
 TITLE: Final = "How right is this?"
 _NEAREST: Final = 8
-_MOST_POINTS: Final = 1500
-"""Of a phase, drawn; every so many of more."""
+_EDGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
 _COLOURS: Final = {"decode": "memory", "prefill": "compute", "serving": "money", "full load": "cache"}
 
 
@@ -39,20 +40,20 @@ def study(_: Scenario) -> Evidence:
     return Evidence(
         points=len(found),
         publishers=len({one.publisher for one in found}),
-        decode_error=_error(found, "decode", 0.5),
-        prefill_error=_error(found, "prefill", 0.5),
-        serving_error=_error(found, "serving", 0.5),
-        decode_limit_error=_error(found, "decode", 0.5, of="limit_s"),
+        decode_error=_error(chosen("phase", "Decode"), 0.5),
+        prefill_error=_error(chosen("phase", "Prefill"), 0.5),
+        serving_error=_error(chosen("phase", "Serving"), 0.5),
+        decode_limit_error=_error(chosen("phase", "Decode"), 0.5, of="limit_s"),
     )
 
 
+@cache
 def _fitted() -> list[Measurement]:
     return [one for one in measurements() if not one.apart]
 
 
-def _error(found: Sequence[Measurement], phase: str, quantile: float, *, of: str = "expected_s") -> float:
-    errors = [abs(getattr(one, of) / one.measured_s - 1) for one in found if one.phase == phase]
-    return float(np.quantile(errors, quantile))
+def _error(found: Sequence[Measurement], quantile: float, *, of: str = "expected_s") -> float:
+    return float(np.quantile([abs(getattr(one, of) / one.measured_s - 1) for one in found], quantile))
 
 
 def sentence(_: Scenario, result: Evidence) -> str:
@@ -79,7 +80,8 @@ def headline_numbers(result: Evidence) -> list[Headline]:
 
 LEGEND: Final = (
     "Blue: decode passes; orange: prefills; purple: whole batches at a stated number of requests; green: at full load. "
-    "On the dashed line both are equal."
+    "On the dashed line both are equal. "
+    "Click a point to see its parts and its working below."
 )
 METHOD: Final = (
     "Each publisher is left out of the fit in turn, and its measurements are then compared with what the others led us "
@@ -87,60 +89,101 @@ METHOD: Final = (
 )
 
 
-def rows() -> dict[str, list[dict[str, Any]]]:
+BY: Final = {"phase": "Phase", "family": "Accelerators", "engine": "Engine", "year": "Year"}
+"""Id -> by what measurements are put into groups."""
+_FAMILIES: Final = {
+    "nvidia-datacenter": "NVIDIA datacenter",
+    "nvidia-workstation": "NVIDIA workstation",
+    "nvidia-unified": "NVIDIA unified memory",
+    "geforce": "GeForce",
+    "amd-datacenter": "AMD datacenter",
+    "amd-unified": "AMD unified memory",
+    "radeon": "Radeon",
+    "apple": "Apple",
+}
+
+
+def _group(one: Measurement, by: str) -> str:
+    match by:
+        case "family":
+            return _FAMILIES[one.family]
+        case "engine":
+            return one.engine
+        case "year":
+            return one.published[:4]
+    return one.phase.capitalize()
+
+
+def groups(by: str) -> list[str]:
+    """The groups of all measurements, the largest first, phases in their order, years too."""
+    found = Counter(_group(one, by) for one in _fitted())
+    if by == "phase":
+        return [phase.capitalize() for phase in PHASES]
+    return sorted(found) if by == "year" else [group for group, _ in found.most_common()]
+
+
+def chosen(by: str, only: str | None) -> list[Measurement]:
+    """The measurements of a group, all where none is named."""
+    return [one for one in _fitted() if only in {None, _group(one, by)}]
+
+
+def rows(found: Sequence[Measurement]) -> dict[str, list[dict[str, Any]]]:
     """Measured over expected seconds: "points", a line of equals."""
-    drawn: list[dict[str, Any]] = []
-    for phase in PHASES:
-        mine = [one for one in _fitted() if one.phase == phase]
-        step = -(-len(mine) // _MOST_POINTS) if mine else 1
-        drawn += [
-            {
-                "expected_s": one.expected_s,
-                "measured_s": one.measured_s,
-                "meaning": _COLOURS[phase],
-                "phase": phase,
-                "label": f"{one.model} on {one.gpus} × {one.accelerator}, {one.engine}",
-                "said": f"measured {quantities.shown(one.measured_s, 's')}, expected "
-                f"{quantities.shown(one.expected_s, 's')}",
-            }
-            for one in mine[::step]
-        ]
-    times = [row["measured_s"] for row in drawn]
+    drawn = [
+        {
+            "place": one.place,
+            "expected_s": one.expected_s,
+            "measured_s": one.measured_s,
+            "meaning": _COLOURS[one.phase],
+            "phase": one.phase,
+            "label": f"{one.model} on {one.gpus} × {one.accelerator}, {one.engine}",
+            "said": f"measured {quantities.shown(one.measured_s, 's')}, expected "
+            f"{quantities.shown(one.expected_s, 's')}",
+        }
+        for one in found
+    ]
+    times = [one.measured_s for one in found]
     return {"points": drawn, "equal": [{"at_s": min(times)}, {"at_s": max(times)}]}
 
 
-def error_table() -> Table:
-    """Errors by phase, of the expectation and of the limit, and how many lie in their band."""
-    found = _fitted()
+def error_rows(by: str) -> dict[str, list[dict[str, Any]]]:
+    """Measured over expected time by group, a row each: its 10, 25, 50, 75 and 90th percentile, with its points."""
+    found = []
+    for group in groups(by):
+        ratios = [one.measured_s / one.expected_s for one in chosen(by, group)]
+        edges = dict(zip(("low", "under", "middle", "over", "high"), np.quantile(ratios, _EDGES).tolist(), strict=True))
+        found.append({"group": group, "points": len(ratios), "meaning": "memory", **edges})
+    return {"groups": found, "even": [{"at": 1}]}
 
-    def row(phase: str) -> Row:
-        mine = [one for one in found if one.phase == phase]
+
+DISTRIBUTION: Final = (
+    "Measured over expected time: the line holds 80% of the points, the bar half of them, the tick is the median. "
+    "Right of 1 it took longer than expected."
+)
+
+
+def error_table(by: str) -> Table:
+    """Errors by group, of the expectation and of the limit, and how many lie in their band."""
+
+    def row(group: str) -> Row:
+        mine = chosen(by, group)
         cells = [
-            " / ".join(quantities.percent(_error(mine, phase, at, of=of)) for at in (0.5, 0.9))
+            " / ".join(quantities.percent(_error(mine, at, of=of)) for at in (0.5, 0.9))
             for of in ("expected_s", "limit_s")
         ]
         inside = sum(one.inside for one in mine) / len(mine)
-        return Row(phase.capitalize(), "word", (f"{len(mine):,}", *cells, quantities.percent(inside)))
+        return Row(group, "word", (f"{len(mine):,}", *cells, quantities.percent(inside)))
 
     return Table(
         ("points", "expected, median / 90%", "limit, median / 90%", "in the 80% band"),
-        tuple(row(phase) for phase in PHASES),
-        head="Error",
+        tuple(row(group) for group in groups(by)),
+        head=BY[by],
     )
 
 
-def family_table() -> Table:
-    """Median errors by kind of accelerator, of kinds with many points."""
-    found = _fitted()
-    cells = []
-    for family in sorted({one.family for one in found}):
-        mine = [one for one in found if one.family == family]
-        texts = []
-        for phase in PHASES:
-            here = [one for one in mine if one.phase == phase]
-            texts.append(f"{quantities.percent(_error(here, phase, 0.5))} of {len(here):,}" if here else "no points")
-        cells.append(Row(family, "word", tuple(texts)))
-    return Table(PHASES, tuple(cells), head="Accelerators")
+def at(place: int | None, scenario: Scenario) -> Measurement:
+    """The measurement of a row of presets/measured/points.csv, the nearest to the scenario where there is none."""
+    return next((one for one in _fitted() if one.place == place), nearest(scenario)[0])
 
 
 def nearest(scenario: Scenario) -> list[Measurement]:

@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from inferdash.scenario.measured import KINDS
 from inferdash.studies import calibration
-from inferdash.ui import state
+from inferdash.ui import parts, state
 
 _SAID: Final = "_measured_said"
 """Session state: why the last entry was not taken."""
@@ -16,9 +16,7 @@ _SAID: Final = "_measured_said"
 def entry() -> None:
     """The kind of measurement, its value, and what came of the last one."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.segmented_control(
-            "Measured", list(KINDS), format_func=KINDS.__getitem__, default="itl", required=True, on_change=state.acted
-        )
+        kind = parts.pick("Measured", KINDS, key="_measured_kind")
         st.text_input("Value", key="_measured_value", help=calibration.HELP[kind], on_change=state.acted)
         st.button("Add", key="_measured_add", icon=":material/add:", on_click=_add, args=(kind,))
     with st.container(horizontal=True):

@@ -73,9 +73,35 @@ def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]
     st.vega_lite_chart({**spec, "datasets": tables}, key=key, alt=alt)
 
 
+def choosable(
+    spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, alt: str, name: str
+) -> Any:
+    """A chart in which a click chooses a row, by the field of its selection `name`; the field's value, or None."""
+    tables = {part: pa.Table.from_pylist(list(content)) for part, content in rows.items()}
+    event = st.vega_lite_chart(
+        {**spec, "datasets": tables}, key=key, alt=alt, on_select=state.acted, selection_mode=name
+    )
+    found = event.selection.get(name) or []
+    return next(iter(found[0].values())) if found else None
+
+
 def table(content: Table) -> None:
     """A table as a person reads it."""
     st.markdown(content.markdown())
+
+
+def pick(label: str, names: Mapping[str, str], *, key: str) -> str:
+    """One of a few ids that is no part of the scenario, shown by its name; the first until another is chosen."""
+    first = next(iter(names))
+    chosen = st.pills(
+        label, list(names), format_func=names.__getitem__, key=key, default=first, required=True, on_change=state.acted
+    )
+    return chosen or first
+
+
+def narrowed(label: str, options: Sequence[str], *, key: str) -> str | None:
+    """One of some names that is no part of the scenario, or None for all of them."""
+    return st.selectbox(label, options, index=None, placeholder="All", key=key, on_change=state.acted)
 
 
 def download(content: Table, *, name: str) -> None:

@@ -4,8 +4,9 @@ import pytest
 
 from inferdash import links
 from inferdash.facts.measured import PHASES, measurements
+from inferdash.formula import recording
 from inferdash.scenario import BASE
-from inferdash.studies import evidence
+from inferdash.studies import evidence, published
 
 
 def test_measurements_and_their_predictions_belong_together() -> None:
@@ -38,3 +39,31 @@ def test_the_chapters_example_has_its_own_measurements_nearest() -> None:
         ("Llama-3-8B", "H100 SXM", "vLLM", 1.0)
     }
     assert "tokens in" in near[0].lengths
+
+
+@pytest.mark.parametrize("by", evidence.BY)
+def test_every_measurement_is_in_one_group(by: str) -> None:
+    sizes = [len(evidence.chosen(by, group)) for group in evidence.groups(by)]
+    assert sum(sizes) == len(evidence.chosen(by, None)) == evidence.study(BASE).points
+    rows = evidence.error_rows(by)["groups"]
+    assert [row["points"] for row in rows] == sizes
+    assert all(row["low"] <= row["under"] <= row["middle"] <= row["over"] <= row["high"] for row in rows)
+    assert [row.label for row in evidence.error_table(by).rows] == evidence.groups(by)
+
+
+def test_a_chosen_measurement_is_shown_and_the_nearest_until_one_is() -> None:
+    assert evidence.at(1, BASE).model == "Llama-2-7B"
+    assert evidence.at(None, BASE) == evidence.nearest(BASE)[0]
+    assert evidence.at(10**9, BASE) == evidence.nearest(BASE)[0]
+
+
+def test_the_working_of_a_measurement_adds_up_to_what_the_shipped_engine_expects() -> None:
+    for one in evidence.chosen("phase", None)[::97]:
+        with recording() as steps:
+            whole = published.study(one)
+        assert {step.section for step in steps} >= {"Passes at the limit"}
+        assert all(step.section for step in steps)
+        parts = [row.values[0] for row in published.table(one).rows]
+        assert sum(parts[:-1]) == pytest.approx(parts[-1], rel=0.02)
+        assert 0.2 < float(whole.pass_s) / one.expected_s < 3
+        assert one.accelerator in published.sentence(one)

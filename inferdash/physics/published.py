@@ -1,15 +1,14 @@
 """The published measurements of presets/measured/ as passes of the project's own formulas."""
 
-import csv
 from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from typing import Any, Final
 
-from inferdash import shipped
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.library import accelerators, models
+from inferdash.facts.measured import rows_of
 from inferdash.facts.precision import PRECISIONS, Precision, Rate
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.parallelism import EVEN, Layout
@@ -17,6 +16,8 @@ from inferdash.physics.passes import Pass, one_pass
 
 CHUNK: Final = 8192
 """Positions that an engine puts into one pass of a prefill at most, where its own number was not published."""
+SERVED: Final = ("inferencemax",)
+"""Publishers whose times went through a server."""
 RATES: Final[dict[str, Rate]] = {"fp16": "dense_bf16", "fp8": "dense_fp8", "fp4": "dense_fp4"}
 FORMATS: Final = {
     "fp16": PRECISIONS["bf16"],
@@ -54,11 +55,10 @@ class Point:
     """How many, positions in each, the pass."""
     measured_s: float
 
-
-def rows_of(name: str) -> list[dict[str, str]]:
-    """A table of presets/measured/."""
-    with (shipped("presets") / "measured" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    @property
+    def batch(self) -> int:
+        """Requests at once."""
+        return int(float(self.row["batch"]))
 
 
 def _model(row: dict[str, str]) -> Architecture:
@@ -104,16 +104,23 @@ def _accelerator(row: dict[str, str]) -> Accelerator:
 @cache
 def points() -> tuple[Point, ...]:
     """Every result, those that no fit uses too."""
-    shapes = {row["model"]: _model(row) for row in rows_of("models")}
-    chips = {row["accelerator"]: (_accelerator(row), row["class"]) for row in rows_of("accelerators")}
-    publishers = {row["id"]: row["publisher"] for row in rows_of("sources")}
-    return tuple(
-        _point(row, shapes[row["model"]], *chips[row["accelerator"]], publishers[row["origin"]])
-        for row in rows_of("points")
+    return tuple(point(row) for row in rows_of("points"))
+
+
+@cache
+def _tables() -> tuple[dict[str, Architecture], dict[str, tuple[Accelerator, str]], dict[str, str]]:
+    """Models, accelerators with their family, publishers, by what points call them."""
+    return (
+        {row["model"]: _model(row) for row in rows_of("models")},
+        {row["accelerator"]: (_accelerator(row), row["class"]) for row in rows_of("accelerators")},
+        {row["id"]: row["publisher"] for row in rows_of("sources")},
     )
 
 
-def _point(row: dict[str, str], shape: Architecture, chip: Accelerator, kind: str, publisher: str) -> Point:
+def point(row: dict[str, str]) -> Point:
+    """A row of presets/measured/points.csv with its passes."""
+    shapes, chips, publishers = _tables()
+    shape, (chip, kind), publisher = shapes[row["model"]], chips[row["accelerator"]], publishers[row["origin"]]
     weights = FORMATS[row["weights"]]
     if row["engine"] == "llama.cpp" and row["weights"] == "mxfp4":
         weights = FORMATS["MXFP4"]
