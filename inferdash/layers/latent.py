@@ -94,6 +94,11 @@ class LatentAttention(Mixer):
         """What the field calls it."""
         return "MLA, sparse" if self.indexer else "MLA"
 
+    @property
+    def reads_at_most(self) -> tuple[int, ...]:
+        """What the indexer chooses."""
+        return (self.indexer.top,) if self.indexer else ()
+
     def parameters(self, hidden: int) -> Counts:
         """Parameters of one layer."""
         matrices = latent_attention_parameters(

@@ -29,6 +29,11 @@ class Mixer(Validated):
         return self.state_numbers
 
     @property
+    def reads_at_most(self) -> tuple[int, ...]:
+        """Tokens back beyond which a position reads no further, where something bounds them; its own is one."""
+        return ()
+
+    @property
     def name(self) -> str:
         """What the field calls it."""
         raise NotImplementedError
