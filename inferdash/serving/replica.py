@@ -26,7 +26,7 @@ def replica(  # noqa: PLR0912, PLR0915 - one loop on local variables, which is w
         queue: those that come here, by arrival; may grow between two sends.
         times: of the passes.
         how: what runs in a pass.
-        steps: gets three numbers an event: seconds, requests in the batch and pages in use from then on.
+        steps: gets three numbers an event: seconds, requests in the batch from then on, and the most pages in use.
     """
     (pass_1, context_1, slope_1, prompt_1, start_1), (pass_2, context_2, slope_2, prompt_2, start_2) = times.lists
     bend_after = times.bend_after
@@ -111,10 +111,8 @@ def replica(  # noqa: PLR0912, PLR0915 - one loop on local variables, which is w
             book.preemptions[one] += 1
             returned.append(one)
 
-        steps += (now, how.places - free, used)
-
         # One pass that reads, or a run of passes that write until something changes.
-        run = done = 0
+        began_s, run, done = now, 0, 0
         batch = len(running)
         if reading:
             size, add_1, add_2 = (batch, text_1, text_2) if chunked else (0, 0.0, 0.0)
@@ -167,11 +165,10 @@ def replica(  # noqa: PLR0912, PLR0915 - one loop on local variables, which is w
                 run_s = run * (pass_s + run * more_s)
             used += grown
             now += run_s
-        elif coming_s < horizon:
-            now = coming_s
-        elif horizon < inf:
-            now = horizon
         else:
+            now = min(coming_s, horizon)
+        steps += (began_s, how.places - free, used)
+        if now == inf:
             return
         while now >= horizon:
             horizon = yield len(queue) - ended

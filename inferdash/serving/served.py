@@ -48,7 +48,7 @@ class Steps:
 
     @property
     def pages(self) -> Floats:
-        """Pages of the cache in use."""
+        """Pages of the cache in use at the end of the step: within it they grow."""
         return self._rows[:, 2]
 
 

@@ -29,16 +29,17 @@ def simulate(requests: Requests, times: PassTimes, how: Scheduling, routing: Rou
     Raises:
         ValueError: where a text, or a pass, can be larger than those that the times are for.
     """
-    longest = int((requests.prompt + requests.answer).max(initial=0))
+    routing = routing or Routing()
+    texts = requests.prompt + requests.answer
+    pages = np.ceil((texts - 1) / how.page)
+    accepted = np.flatnonzero(pages <= (inf if how.pages is None else how.pages))
+    longest = int(texts[accepted].max(initial=0))
     largest = max(how.places, how.pass_tokens)
     if longest > times.tokens or largest > times.positions:
         raise ValueError(
             f"texts of up to {longest} tokens in passes of up to {largest} positions need times of passes for as"
             f" many, not for {times.tokens} and {times.positions}"
         )
-    routing = routing or Routing()
-    pages = np.ceil((requests.prompt + requests.answer - 1) / how.page)
-    accepted = np.flatnonzero(pages <= (inf if how.pages is None else how.pages))
     book = Book(requests)
     queues: list[list[int]] = [[] for _ in range(routing.replicas)]
     steps: list[list[float]] = [[] for _ in queues]
