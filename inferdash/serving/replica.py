@@ -168,9 +168,9 @@ def replica(  # noqa: PLR0912, PLR0915 - one loop on local variables, which is w
         else:
             now = min(coming_s, horizon)
         steps += (began_s, how.places - free, used)
-        if now == inf:
-            return
         while now >= horizon:
+            if now == inf:
+                return
             horizon = yield len(queue) - ended
             coming_s = arrival[queue[head]] if head < len(queue) else inf
 

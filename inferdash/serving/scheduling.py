@@ -16,7 +16,7 @@ class Scheduling:
     """How a replica chooses what runs in its next pass.
 
     Raises:
-        ValueError: where passes of prompts and decodes together leave no position for prompts.
+        ValueError: where nothing would ever run: no place, page or token, or decodes that leave no token for prompts.
     """
 
     places: int
@@ -40,7 +40,9 @@ class Scheduling:
     """Seconds in which the cache of a token is moved out, and again in; nothing else runs meanwhile."""
 
     def __post_init__(self) -> None:
-        """Checks that prompts get on."""
+        """Checks that requests get on."""
+        if min(self.places, self.page, self.pass_tokens) < 1:
+            raise ValueError("places, page and pass_tokens are 1 at least")
         if self.chunked and self.pass_tokens <= self.places:
             raise ValueError(f"{self.pass_tokens} tokens a pass leave none for prompts beside {self.places} decodes")
 

@@ -46,7 +46,7 @@ def simulate(requests: Requests, times: PassTimes, how: Scheduling, routing: Rou
     runs = [replica(book, queue, times, how, rows) for queue, rows in zip(queues, steps, strict=True)]
     for run in runs:
         next(run)
-    where = np.full(len(requests), -1, dtype=np.int64)
+    where = [-1] * len(requests)
     homes: defaultdict[int, set[int]] = defaultdict(set)
     turns = cycle(range(routing.replicas))
     prefixes: list[int] = requests.prefix.tolist()
@@ -70,7 +70,7 @@ def simulate(requests: Requests, times: PassTimes, how: Scheduling, routing: Rou
         first_token_s=np.array(book.first_token_s),
         finish_s=np.array(book.finish_s),
         preemptions=np.array(book.preemptions, dtype=np.int64),
-        replica=where,
+        replica=np.array(where, dtype=np.int64),
         found=np.array(book.found, dtype=np.int64),
         steps=tuple(Steps(rows) for rows in steps),
     )
