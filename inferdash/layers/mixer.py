@@ -17,6 +17,8 @@ class Mixer(Validated):
 
     grows: ClassVar[bool] = True
     """Whether it keeps a cache that grows with the text."""
+    expands: ClassVar[bool] = False
+    """Whether a pass over many positions works on what is cached in another form than a decode, if that is less."""
 
     @property
     def state_numbers(self) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,21 @@ from numpy.typing import NDArray
 from inferdash.facts.engine import Engine
 from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.expected import expected_pass
+from inferdash.physics.expected import ExpectedPass, expected_pass
 from inferdash.physics.passes import one_pass
 
 Seconds = NDArray[np.float64]
-Lists = tuple[list[float], list[float], list[float], list[float], list[float]]
+Lists = tuple[list[float], list[float], list[float], tuple[list[float], list[float]], tuple[list[float], list[float]]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reading:
+    """What a request adds that reads a chunk of its prompt, as a sum of two numbers."""
+
+    end_s: Seconds
+    """By tokens up to the end of the chunk, from 0."""
+    start_s: Seconds
+    """By tokens before it, from 0."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,10 +42,12 @@ class Line:
     """By positions of a pass, from 0: all that does not depend on the text before them."""
     context_s: Seconds
     """By tokens before it, from 0: what a request adds that writes one token. Straight between two bends."""
-    prompt_s: Seconds
-    """By tokens, from 0: what a request adds that reads a prompt of so many in one pass."""
-    start_s: Seconds
-    """By tokens before it, from 0: what a chunk of a prompt adds to the `prompt_s` of where it ends."""
+    readings: tuple[Reading, ...]
+    """One, or two forms of which the quicker one counts."""
+
+    def chunk_s(self, *, size: int, past: int) -> float:
+        """Seconds that a request adds that reads `size` tokens after `past`."""
+        return float(min(form.end_s[past + size] + form.start_s[past] for form in self.readings))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,10 +71,10 @@ class PassTimes:
 
     @cached_property
     def lists(self) -> tuple[Lists, Lists]:
-        """The curves of two lines as lists, for a loop: `pass_s`, `context_s`, its slope, `prompt_s` and `start_s`.
+        """The curves of two lines as lists, for a loop: `pass_s`, `context_s`, its slope, and two forms of reading.
 
         The slope is the same between two bends to the last digit, so that what was added can be taken off. A single
-        line is its own second.
+        line, or a single form, is its own second.
         """
         edges = sorted({min(1, self.tokens), *self.bends, self.tokens})
 
@@ -69,9 +82,8 @@ class PassTimes:
             slopes = [0.0] * (self.tokens + 1)
             for low, high in pairwise(edges):
                 slopes[low:high] = [float(line.context_s[high] - line.context_s[low]) / (high - low)] * (high - low)
-            plain = (line.pass_s, line.context_s, line.prompt_s, line.start_s)
-            of_pass, of_context, of_prompt, of_start = (curve.tolist() for curve in plain)
-            return of_pass, of_context, slopes, of_prompt, of_start
+            forms = [(form.end_s.tolist(), form.start_s.tolist()) for form in line.readings]
+            return line.pass_s.tolist(), line.context_s.tolist(), slopes, forms[0], forms[-1]
 
         return lists(self.lines[0]), lists(self.lines[-1])
 
@@ -98,7 +110,7 @@ class PassTimes:
             float(
                 line.pass_s[positions]
                 + line.context_s[list(contexts)].sum()
-                + sum(line.prompt_s[past + size] + line.start_s[past] for size, past in chunks)
+                + sum(line.chunk_s(size=size, past=past) for size, past in chunks)
             )
             for line in self.lines
         )
@@ -109,11 +121,9 @@ def pass_times(
 ) -> PassTimes | None:
     """The times of passes of a deployment at its limit, or as expected of an engine; None where no peak is known.
 
-    Exact for attention over all tokens or the last ones, dense or with experts, and for recurrent layers. Three things
-    are not. Entries into which tokens are pressed count evenly, not one by one: less than an entry a layer. A chunk
-    of a prompt expands a latent cache as a chunk of `pass_tokens` does; a short one may do without. Groups that serve
-    requests of their own share nothing but experts: the times are those of one group while the others do the same, so
-    that a layout of `data` groups is as many replicas.
+    Exact but for two things. Entries into which tokens are pressed count evenly, not one by one: less than an entry a
+    layer. Groups that serve requests of their own share nothing but experts: the times are those of one group while
+    the others do the same, so that a layout of `data` groups is as many replicas.
 
     Args:
         deployment: what runs on what.
@@ -122,44 +132,57 @@ def pass_times(
         tokens: tokens of the longest prompt and answer together.
         pass_tokens: tokens of prompts in one pass, at most.
     """
+    if deployment.peak is None or deployment.attention_peak is None:
+        return None
 
-    def lines_of(*, requests: Number, positions: Number, past: Number) -> tuple[Number, ...] | None:
+    def parts_of(*, requests: Number, positions: Number, past: Number, output_positions: int = 1) -> Seconds:
+        """Seconds of a pass by line, then whole and those of arithmetic, then by what was asked for as an array."""
         together = deployment.layout.data * requests
-        one = one_pass(deployment, requests=together, positions=positions, past=past, output_positions=1)
-        if engine is not None:
-            whole = expected_pass(deployment, engine, one, requests=together, positions=positions)
-            return None if whole is None else (whole.pass_s,)
-        link_s = 0.0 if one.link_s is None else one.link_s
-        return None if one.compute_s is None else (one.load_s + link_s, one.compute_s + link_s)
+        one = one_pass(deployment, requests=together, positions=positions, past=past, output_positions=output_positions)
+        if engine is None:
+            compute_s, link_s = cast("Number", one.compute_s), 0.0 if one.link_s is None else one.link_s
+            parts: tuple[Number, ...] = (one.load_s + link_s, 0.0, compute_s + link_s, compute_s)
+        else:
+            whole = cast("ExpectedPass", expected_pass(deployment, engine, one, requests=together, positions=positions))
+            parts = (whole.pass_s, whole.compute_s)
+        shape = np.broadcast(requests, positions, past).shape
+        return np.array([np.broadcast_to(part, shape) for part in parts]).reshape(-1, 2, *shape)
 
     largest = max(places, pass_tokens)
     counts = np.arange(1.0, max(largest, tokens + pass_tokens) + 1)
-    bends = _bends(deployment, tokens)
-    nodes = np.array([*{1, *bends, max(tokens, 1)}], dtype=np.float64)
-    nodes.sort()
     past = np.arange(0.0, tokens + 1)
-    alone = lines_of(requests=counts, positions=1, past=0)
-    whole = lines_of(requests=1, positions=counts, past=0)
-    chunk = lines_of(requests=1, positions=pass_tokens, past=past)
-    text = lines_of(requests=1, positions=1, past=nodes)
-    if alone is None or whole is None or chunk is None or text is None:
-        return None
+    bends = _bends(deployment, tokens)
+    nodes = np.array(sorted({1, *bends, max(tokens, 1)}), dtype=np.float64)
+    alone = parts_of(requests=counts, positions=1, past=0)
+    whole = parts_of(requests=1, positions=counts, past=0)
+    chunk = parts_of(requests=1, positions=pass_tokens, past=past)
+    text = parts_of(requests=1, positions=1, past=nodes)
+    output = parts_of(requests=1, positions=1, past=1, output_positions=2)
 
-    def line(alone: Seconds, whole: Seconds, chunk: Seconds, text: Seconds) -> Line:
-        prompt_s = np.append(0.0, whole - alone)
-        return Line(
-            pass_s=np.append(0.0, alone)[: largest + 1],
-            context_s=np.interp(past, nodes, text - alone[0]),
-            prompt_s=prompt_s[: tokens + 1],
-            start_s=chunk - alone[pass_tokens - 1] - prompt_s[pass_tokens : pass_tokens + tokens + 1],
+    def curves(line: int, part: int) -> tuple[Seconds, Reading]:
+        added_s = np.append(0.0, whole[line, part] - alone[line, part])
+        starts_s = chunk[line, part] - alone[line, part, pass_tokens - 1] - added_s[pass_tokens:][: tokens + 1]
+        context_s = np.interp(past, nodes, text[line, part] - alone[line, part, 0])
+        return context_s, Reading(end_s=added_s[: tokens + 1], start_s=starts_s)
+
+    def line_of(line: int) -> Line:
+        context_s, reading = curves(line, 0)
+        readings: tuple[Reading, ...] = (reading,)
+        if any(blocks.attention.expands for blocks in deployment.architecture.blocks if blocks.attention):
+            readings = (reading, unexpanded(line, reading))
+        return Line(pass_s=np.append(0.0, alone[line, 0, :largest]), context_s=context_s, readings=readings)
+
+    def unexpanded(line: int, reading: Reading) -> Reading:
+        """The arithmetic of a short chunk is that of as many decodes, but for the output layer."""
+        step_s, arithmetic = curves(line, 1)
+        output_s = output[line, 1] - text[line, 1, 0]
+        steps_s = np.append(0.0, step_s[:-1].cumsum()) - output_s * past
+        return Reading(
+            end_s=reading.end_s - arithmetic.end_s + steps_s,
+            start_s=reading.start_s - arithmetic.start_s - steps_s + output_s,
         )
 
-    parts = zip(alone, whole, chunk, text, strict=True)
-    sizes = (counts, counts, past, nodes)
-    return PassTimes(
-        lines=tuple(line(*(part + 0 * size for part, size in zip(each, sizes, strict=True))) for each in parts),
-        bends=bends,
-    )
+    return PassTimes(lines=tuple(line_of(line) for line in range(len(alone))), bends=bends)
 
 
 def _bends(deployment: Deployment, tokens: int) -> tuple[int, ...]:

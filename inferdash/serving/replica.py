@@ -28,7 +28,9 @@ def replica(  # noqa: PLR0912, PLR0915 - one loop on local variables, which is w
         how: what runs in a pass.
         steps: gets three numbers an event: seconds, requests in the batch from then on, and the most pages in use.
     """
-    (pass_1, context_1, slope_1, prompt_1, start_1), (pass_2, context_2, slope_2, prompt_2, start_2) = times.lists
+    (pass_1, context_1, slope_1, (end_1, start_1), (short_end_1, short_start_1)) = times.lists[0]
+    (pass_2, context_2, slope_2, (end_2, start_2), (short_end_2, short_start_2)) = times.lists[1]
+    forms = len(times.lines[0].readings)
     bend_after = times.bend_after
     arrival, last, found = book.arrival_s, book.last, book.found
     started_s, first_token_s, finish_s = book.started_s, book.first_token_s, book.finish_s
@@ -126,8 +128,12 @@ def replica(  # noqa: PLR0912, PLR0915 - one loop on local variables, which is w
                     done += 1
                 if after > before:
                     size += after - before
-                    add_1 += prompt_1[after] + start_1[before]
-                    add_2 += prompt_2[after] + start_2[before]
+                    read_1, read_2 = end_1[after] + start_1[before], end_2[after] + start_2[before]
+                    if forms > 1:
+                        read_1 = min(read_1, short_end_1[after] + short_start_1[before])
+                        read_2 = min(read_2, short_end_2[after] + short_start_2[before])
+                    add_1 += read_1
+                    add_2 += read_2
                     at[one] = after
             add_1 += pass_1[size]
             add_2 += pass_2[size]
