@@ -19,12 +19,14 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from inferdash.facts import library
 from inferdash.facts.prices import Rates, entered
 from inferdash.formula import recording
 from inferdash.physics import roofline
@@ -32,7 +34,13 @@ from inferdash.physics.passes import decode
 from inferdash.pricing.replay import Rules, replay
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import BASE
+from inferdash.serving.pass_times import pass_times
+from inferdash.serving.requests import poisson, requests
+from inferdash.serving.scheduling import Scheduling, room_pages
+from inferdash.serving.simulator import simulate
+from inferdash.serving.summary import ceiling
 from inferdash.studies.report import STUDIES
+from tests.serving.one_by_one import one_by_one
 
 MOONCAKE: Final = "presets/traces/mooncake_conversation_first1200s.jsonl.xz"
 ROOT: Final = Path(__file__).parent.parent
@@ -46,7 +54,7 @@ QUERIES: Final = {"experts": "model=mixtral-8x7b&v=1"}
 
 def main() -> None:
     """Measures and prints every ratio."""
-    for line in (*formula_calls(), *arrays(), *traffic(), *pages()):
+    for line in (*formula_calls(), *arrays(), *traffic(), *simulation(), *pages()):
         print(line)
 
 
@@ -106,6 +114,34 @@ def traffic() -> Iterator[str]:
     pairs = [(timeit.timeit(replayed, number=1), timeit.timeit(parsed, number=1)) for _ in range(15)]
     ratio = statistics.median(parse / whole for whole, parse in pairs)
     yield f"requests/s, replayed over only parsed        {ratio:6.2f} times"
+
+
+def simulation() -> Iterator[str]:
+    """10,000 requests of 1,024 tokens in and 256 out on Llama 3 8B and one H100, at 65% of what it can serve.
+
+    Over as many pushes to a heap and pops from it, and one by one over 500 of them.
+    """
+    places, how = 256, Scheduling(places=256, pages=room_pages(BASE.deployment, tokens=1280, page=16))
+    times = pass_times(BASE.deployment, library.engines()["vllm"], places=places, tokens=1280, pass_tokens=8192)
+    assert times is not None
+    rate = 0.65 * ceiling(times, places=places, prompt=1024, answer=256)
+    many, few = (requests(poisson(n, per_s=rate, seed=0), prompt=1024, answer=256) for n in (10_000, 500))
+    numbers = np.random.default_rng(0).random(10_000).tolist()
+
+    def heaped() -> None:
+        heap: list[float] = []
+        for number in numbers:
+            heappush(heap, number)
+        for _ in numbers:
+            heappop(heap)
+
+    def best(call: Callable[[], object], repeat: int = 15) -> float:
+        return min(timeit.repeat(call, number=1, repeat=repeat))
+
+    quick_s = best(lambda: simulate(many, times, how))
+    yield f"10,000 requests simulated over a heap        {quick_s / best(heaped):6.2f} times ({1e4 / quick_s:,.0f}/s)"
+    ratio = best(lambda: one_by_one(few, times, how), 3) / best(lambda: simulate(few, times, how))
+    yield f"pass by pass over from event to event        {ratio:6.2f} times"
 
 
 def pages() -> Iterator[str]:

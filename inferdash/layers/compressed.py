@@ -73,6 +73,12 @@ class CompressedAttention(Mixer):
         return f"window {self.window:,}" + (f" and entries of {self.ratio} tokens" if self.ratio else "")
 
     @property
+    def reads_at_most(self) -> tuple[int, ...]:
+        """The window, and the tokens for which the entries stand that the indexer chooses."""
+        bound = self._most_read()
+        return (self.window, bound) if bound else (self.window,)
+
+    @property
     def _overlap(self) -> int:
         return 2 if self.ratio == _FINE else 1
 

@@ -133,6 +133,12 @@ class GroupedAttention(Mixer):
         return ", ".join([spread, *(name for name, there in extras.items() if there)])
 
     @property
+    def reads_at_most(self) -> tuple[int, ...]:
+        """What the indexer chooses, or the window."""
+        bound = self.indexer.top if self.indexer else self.window
+        return (bound,) if bound else ()
+
+    @property
     def _value_dim(self) -> int:
         return self.value_dim or self.head_dim
 

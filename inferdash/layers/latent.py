@@ -1,6 +1,6 @@
 """Multi-head latent attention (MLA): the cache holds one compressed latent for all heads."""
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import NonNegativeInt, PositiveInt
@@ -69,6 +69,7 @@ def latent_flops(
 class LatentAttention(Mixer):
     """Multi-head latent attention, over all tokens or over those that an indexer chooses."""
 
+    expands: ClassVar[bool] = True
     kind: Literal["latent"] = "latent"
     heads: PositiveInt
     """Heads of queries, keys and values."""
@@ -93,6 +94,11 @@ class LatentAttention(Mixer):
     def name(self) -> str:
         """What the field calls it."""
         return "MLA, sparse" if self.indexer else "MLA"
+
+    @property
+    def reads_at_most(self) -> tuple[int, ...]:
+        """What the indexer chooses."""
+        return (self.indexer.top,) if self.indexer else ()
 
     def parameters(self, hidden: int) -> Counts:
         """Parameters of one layer."""

@@ -17,6 +17,8 @@ class Mixer(Validated):
 
     grows: ClassVar[bool] = True
     """Whether it keeps a cache that grows with the text."""
+    expands: ClassVar[bool] = False
+    """Whether a pass over many positions works on what is cached in another form than a decode, if that is less."""
 
     @property
     def state_numbers(self) -> int:
@@ -27,6 +29,11 @@ class Mixer(Validated):
     def reserved_state_numbers(self) -> int:
         """Numbers that an engine keeps for that state."""
         return self.state_numbers
+
+    @property
+    def reads_at_most(self) -> tuple[int, ...]:
+        """Tokens back beyond which a position reads no further, where something bounds them; its own is one."""
+        return ()
 
     @property
     def name(self) -> str:

@@ -1,0 +1,108 @@
+"""Who comes, when, and with how many tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+from statistics import NormalDist
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_HOUR_S: Final = 3600.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Requests:
+    """Requests by arrival: arrays of one length, a row a request."""
+
+    arrival_s: Floats
+    """Seconds since a common start, never falling."""
+    prompt: Ints
+    """Tokens of the prompt, at least 1."""
+    answer: Ints
+    """Tokens of the answer, at least 1."""
+    found: Ints
+    """Tokens at the start of the prompt that are found in a cache of prefixes, fewer than the prompt.
+
+    They are not run, and take their place in the cache.
+    """
+    prefix: Ints
+    """What the start of the prompt is the same for, such as a session. A replica finds it once it was there.
+
+    Below 0: on all replicas, from the beginning.
+    """
+
+    def __len__(self) -> int:
+        """How many requests there are."""
+        return len(self.arrival_s)
+
+
+def requests(arrival_s: Any, *, prompt: Any, answer: Any, found: Any = 0, prefix: Any = -1) -> Requests:
+    """Requests from numbers, or arrays of them; a number holds for all.
+
+    Args:
+        arrival_s: seconds, an array.
+        prompt: tokens of each prompt.
+        answer: tokens of each answer.
+        found: tokens of each prompt that are found.
+        prefix: what the start of each prompt is the same for.
+
+    Raises:
+        ValueError: where times fall, begin below 0 or are not finite, a text has no tokens, or no token of a prompt is
+            left to run.
+    """
+    times = np.asarray(arrival_s, dtype=np.float64)
+    prompts, answers, finds, prefixes = (
+        np.broadcast_to(np.asarray(one, dtype=np.int64), times.shape) for one in (prompt, answer, found, prefix)
+    )
+    if not np.isfinite(times).all() or (np.diff(times, prepend=0.0) < 0).any():
+        raise ValueError("arrival_s is not finite, falls, or begins below 0")
+    if (prompts < 1).any() or (answers < 1).any():
+        raise ValueError("a prompt or an answer has no tokens")
+    if (finds < 0).any() or (finds >= prompts).any():
+        raise ValueError("found is below 0, or leaves no token of a prompt to run")
+    return Requests(arrival_s=times, prompt=prompts, answer=answers, found=finds, prefix=prefixes)
+
+
+def poisson(count: int, *, per_s: float, seed: int) -> Floats:
+    """Seconds of `count` arrivals that come at random, `per_s` of them a second. The same seed scales with the rate."""
+    return np.random.default_rng(seed).exponential(size=count).cumsum() / per_s
+
+
+def bursts(count: int, *, per_s: float, variation: float, seed: int) -> Floats:
+    """Seconds of `count` arrivals with gamma gaps, `per_s` of them a second on average.
+
+    `variation` is the coefficient of variation of the gaps: 1 is Poisson, more comes in bursts, less more evenly.
+    """
+    shape = 1 / variation**2
+    return np.random.default_rng(seed).gamma(shape, 1 / shape, size=count).cumsum() / per_s
+
+
+def daily(count: int, *, per_s: float, hours: Sequence[float], seed: int) -> Floats:
+    """Seconds since midnight of `count` arrivals that come at random, at a rate that differs by hour of the day.
+
+    `per_s` is the mean of a day and `hours` the weights of its hours; the day is cut evenly into as many as there are.
+    """
+    weights = np.asarray(hours, dtype=np.float64) / np.mean(hours)
+    day_s = 24 * _HOUR_S
+    expected = np.random.default_rng(seed).exponential(size=count).cumsum() / (per_s * day_s)  # days of an even rate
+    whole = np.floor(expected)
+    passed = np.append(0.0, weights.cumsum() / len(weights))
+    return whole * day_s + np.interp(expected - whole, passed, np.linspace(0, day_s, len(passed)))
+
+
+def log_normal(count: int, *, median: float, spread: float, least: int, most: int, seed: int) -> Ints:
+    """Tokens of `count` texts that are log-normal between `least` and `most`.
+
+    `spread` is the factor within which two thirds lie, up and down; at 1 all are the median.
+    """
+    if spread <= 1:
+        return np.full(count, round(min(max(median, least), most)), dtype=np.int64)
+    normal = NormalDist(log(median), log(spread))
+    low, high = normal.cdf(log(least - 0.5)), normal.cdf(log(most + 0.5))
+    shares = np.random.default_rng(seed).uniform(low, high, size=count)
+    drawn = [exp(normal.inv_cdf(min(max(share, 1e-15), 1 - 1e-15))) for share in shares.tolist()]
+    return np.clip(np.rint(drawn), least, most).astype(np.int64)
