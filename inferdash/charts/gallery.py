@@ -15,6 +15,7 @@ from inferdash.charts import (
     quantization,
     request,
     roofline,
+    serving,
     speculation,
 )
 
@@ -39,6 +40,10 @@ CHARTS: Final = (
     feature_cost.bars,
     feature_cost.drivers,
     partial(feature_cost.models, 10),
+    serving.bars,
+    partial(serving.moments, "batch", "requests in the batch"),
+    partial(serving.moments, "cache", "of the cache in use"),
+    serving.knee,
     evidence.scatter,
     partial(evidence.distribution, 4),
     partial(expected.parts, "decode pass"),

@@ -2,7 +2,7 @@
 
 A field is declared once: its name is the link's parameter and the widget's key, its title is the label, the string
 below it is the help, its bounds hold for the link and the widget alike. `machine` has what all pages share, `topics`
-what single pages add.
+what single pages add, `operation` what serving over time does.
 """
 
 from typing import Any, Final
@@ -10,7 +10,8 @@ from typing import Any, Final
 from pydantic.fields import FieldInfo
 
 from inferdash.scenario.marks import CONFIG, OWN, SHARE, Choices, Place, Several, numbers_in
-from inferdash.scenario.topics import CHANGES, PARTS, Topics
+from inferdash.scenario.operation import Operation
+from inferdash.scenario.topics import CHANGES, PARTS
 
 __all__ = [
     "BASE",
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 
-class Scenario(Topics):
+class Scenario(Operation):
     """A model, accelerators, a workload, prices: what every number of every page follows from."""
 
 

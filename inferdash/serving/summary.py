@@ -1,6 +1,7 @@
 """What came of a simulation in a few numbers, with those left out that too few requests stand behind."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 from typing import Final
 
@@ -11,6 +12,8 @@ from inferdash.serving.pass_times import PassTimes
 from inferdash.serving.requests import Floats, Requests
 from inferdash.serving.served import Served
 
+_SAMPLES: Final = 65
+"""Passes of an answer at most by whose mean its time is taken."""
 BEYOND: Final = 10
 """Requests that lie beyond a percentile at least, or it says nothing: so the 99th needs 1,000."""
 
@@ -30,15 +33,23 @@ def ceiling_requests_per_s(*, places: Number, prefill_s: Number, written_s: Numb
     return places / (places * prefill_s + written_s)
 
 
-def ceiling(times: PassTimes, *, places: int, prompt: int, answer: int) -> float:
+def prompt_s(times: PassTimes, *, prompt: int, found: int = 0) -> float:
+    """Seconds in which a replica reads a prompt alone, in equal chunks; `found` tokens of it are not run."""
+    edges = np.linspace(found, prompt, -(-(prompt - found) // times.positions) + 1).astype(int).tolist()
+    return sum(times.pass_s(chunks=[(end - start, start)]) for start, end in pairwise(edges))
+
+
+def ceiling(times: PassTimes, *, places: int, prompt: int, answer: int, found: int = 0) -> float:
     """Requests a second that a replica can serve at most, where all prompts and answers are as long.
 
-    Prompts are read first, one a pass, and the cache holds all places: with several prompts in a pass, or beside
-    decodes, it can be a little more.
+    Prompts are read first, one a pass and long ones in chunks, and the cache holds all places: with several prompts in
+    a pass, or beside decodes, it can be a little more. `found` tokens of each prompt are not run.
     """
-    written = [times.pass_s(contexts=[past] * places) for past in range(prompt, prompt + answer - 1)]
-    prefill_s = times.pass_s(chunks=[(prompt, 0)])
-    return float(ceiling_requests_per_s(places=places, prefill_s=prefill_s, written_s=sum(written)))
+    contexts = np.linspace(prompt, prompt + answer - 2, min(answer - 1, _SAMPLES)).astype(int).tolist()
+    written = [times.pass_s(contexts=[past] * places) for past in contexts]
+    prefill_s = prompt_s(times, prompt=prompt, found=found)
+    written_s = (answer - 1) * float(np.mean(written)) if written else 0.0
+    return float(ceiling_requests_per_s(places=places, prefill_s=prefill_s, written_s=written_s))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from inferdash.studies import (
     overview,
     prompt_cache,
     quantization,
+    serving,
     traffic,
 )
 from inferdash.studies.numbers import lines
@@ -33,6 +34,7 @@ STUDIES: Final[Mapping[str, ModuleType]] = {
         quantization,
         experts,
         feature_cost,
+        serving,
         memory,
         model,
     )

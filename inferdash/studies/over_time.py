@@ -1,0 +1,121 @@
+"""Pictures of a simulation: its first requests as bars, its batch over time, latency along the load."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.scenario import BASE, Scenario
+from inferdash.studies.simulation import Run, run
+
+_FIRST: Final = 100
+"""Requests that are drawn as bars."""
+_MOMENTS: Final = 400
+"""Of the batch over time."""
+LOADS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1)
+"""Of the ceiling, along the curve."""
+_ALONG: Final = 600
+"""Requests of each point of the curve, for a replica."""
+_MOST: Final = 5000
+"""The same for all replicas."""
+
+
+def bar_rows(ran: Run) -> dict[str, list[dict[str, Any]]]:
+    """The first hundred requests as bars: waiting, reading the prompt, writing the answer."""
+    served, rows = ran.served, []
+    for place in range(min(_FIRST, len(ran.asked))):
+        if served.replica[place] < 0:
+            continue
+        edges = [
+            float(one[place]) for one in (ran.asked.arrival_s, served.started_s, served.first_token_s, served.finish_s)
+        ]
+        for (stage, meaning), start, end in zip(_STAGES, edges[:-1], edges[1:], strict=True):
+            if end > start:
+                took = quantities.shown(end - start, "s")
+                rows.append(
+                    {
+                        "request": place + 1,
+                        "above": place + 0.5,
+                        "below": place + 1.5,
+                        "start_s": start,
+                        "end_s": end,
+                        "meaning": meaning,
+                        "label": f"{stage} {took}",
+                    }
+                )
+    return {"bars": rows}
+
+
+_STAGES: Final = (("waiting", "waiting"), ("prefill", "compute"), ("decode", "memory"))
+BARS: Final = (
+    "The first hundred requests, one below the other. Grey: waiting for a place. Orange: until the first token, the "
+    "prompt is read. Blue: the answer is written, together with those of all others in the batch."
+)
+
+
+KNEE: Final = (
+    "The same requests, closer together. Up to the knee nobody waits long; beyond it the queue grows for as long as "
+    "they come, and the first token takes as long as the simulation lasts."
+)
+
+
+def moment_rows(ran: Run) -> dict[str, list[dict[str, Any]]]:
+    """The batch of all replicas and the share of their cache in use, at even moments."""
+    end_s = float(ran.served.finish_s[ran.served.replica >= 0].max(initial=0.0))
+    moments = np.linspace(0, end_s, _MOMENTS)
+    batch, pages = np.zeros(_MOMENTS), np.zeros(_MOMENTS)
+    for steps in ran.served.steps:
+        if not len(steps.time_s):
+            continue
+        at = np.searchsorted(steps.time_s, moments, side="right") - 1
+        batch += np.where(at >= 0, steps.batch[at], 0)
+        pages += np.where(at >= 0, steps.pages[at], 0)
+    room = (ran.how.pages or 0) * ran.replicas
+    return {
+        "batch": [
+            {"at_s": at, "batch": many, "cache": used / room if room else 0.0, "meaning": "memory"}
+            for at, many, used in zip(moments.tolist(), batch.tolist(), pages.tolist(), strict=True)
+        ]
+    }
+
+
+def curve_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
+    """Latency along the load, at the 90th percentile: the same requests closer together; it turns up at the knee.
+
+    Rows "curve" (a row a load and quantity), "names" (the first of each), "load", "ceiling" and "targets"; nothing
+    where nothing is simulated.
+    """
+    points = _curve(scenario.model_copy(update={"load": BASE.load}))
+    if not points:
+        return {}
+    firsts = [_point(load, first, "first token", "compute") for load, first, _ in points]
+    betweens = [_point(load, between, "between tokens", "memory") for load, _, between in points if between is not None]
+    targets = (("first token", "compute", scenario.target_first), ("between tokens", "memory", scenario.target_between))
+    return {
+        "curve": firsts + betweens,
+        "names": [*firsts[:1], *betweens[:1]],
+        "load": [{"load": scenario.load, "label": "now"}],
+        "ceiling": [{"load": points[0][0] / LOADS[0], "label": "carried at most"}],
+        "targets": [{"seconds": s, "meaning": meaning, "label": f"target, {label}"} for label, meaning, s in targets],
+    }
+
+
+def _point(load: float, seconds: float, label: str, meaning: str) -> dict[str, Any]:
+    return {"load": load, "seconds": seconds, "meaning": meaning, "label": label}
+
+
+@lru_cache(maxsize=16)
+def _curve(scenario: Scenario) -> list[tuple[float, float, float | None]]:
+    """Load, and the 90th percentiles of the first token and between tokens."""
+    alone = run(scenario)
+    if alone is None or not alone.ceiling_per_s:
+        return []
+    points: list[tuple[float, float, float | None]] = []
+    for share in LOADS:
+        load, count = share * alone.ceiling_per_s, min(_ALONG * alone.replicas, _MOST)
+        ran = run(scenario.model_copy(update={"load": load, "simulated": count}))
+        first_s = ran.summary.time_to_first_token_s.p90 if ran else None
+        if ran and first_s is not None:
+            points.append((load, first_s + ran.server_s, ran.summary.inter_token_latency_s.p90))
+    return points

@@ -1,0 +1,223 @@
+"""Section 10.4 for real traffic: what users feel at a load, and what that takes."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from inferdash import quantities
+from inferdash.formula import section
+from inferdash.physics import batching
+from inferdash.scenario import Scenario
+from inferdash.scenario.operation import SCHEDULES
+from inferdash.serving import summary as summaries
+from inferdash.studies.numbers import Headline, Row, Table, number, part, show
+from inferdash.studies.simulation import LONGEST, Run, run
+
+NAME: Final = "serving"
+TITLE: Final = "Serving over time"
+
+
+@dataclass(frozen=True)
+class Percentiles:
+    """Values that so many percent of requests do not exceed; None where fewer than 10 lie beyond, or nothing ran."""
+
+    p50: float | None = number(None, "half of requests")
+    p90: float | None = number(None, "90% of requests")
+    p99: float | None = number(None, "99% of requests")
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Every headline number of the page; None where nothing was simulated."""
+
+    ttft_s: Percentiles = part("time to first token", "s")
+    itl_s: Percentiles = part("inter-token latency, mean of a request", "s")
+    e2e_s: Percentiles = part("from sending to the last token", "s")
+    queue_s: Percentiles = part("wait for a place in the batch", "s")
+    throughput_out_tok_per_s: float | None = number("tokens/s", "written, all replicas together")
+    throughput_in_tok_per_s: float | None = number("tokens/s", "of prompts, all replicas together")
+    met_targets_share: float | None = number("%", "of requests within both targets")
+    batch_mean: float | None = number("requests", "in the batch of a replica that has any, on average")
+    idle_share: float | None = number("%", "of the replicas’ time without a request")
+    preemptions: int | None = number("requests", "put back as the cache was full, each time counted")
+    refused: int | None = number("requests", "larger than the cache")
+    ceiling_requests_per_s: float | None = number("requests/s", "carried at most")
+    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens on rented accelerators, idle hours too")
+    usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators, idle hours too")
+
+
+_NOTHING: Final = Percentiles(None, None, None)
+_NONE: Final = Serving(
+    ttft_s=_NOTHING,
+    itl_s=_NOTHING,
+    e2e_s=_NOTHING,
+    queue_s=_NOTHING,
+    throughput_out_tok_per_s=None,
+    throughput_in_tok_per_s=None,
+    met_targets_share=None,
+    batch_mean=None,
+    idle_share=None,
+    preemptions=None,
+    refused=None,
+    ceiling_requests_per_s=None,
+    usd_per_mtok_prompt=None,
+    usd_per_mtok_written=None,
+)
+
+
+def study(scenario: Scenario) -> Serving:
+    """The numbers of the page for a scenario."""
+    return study_of(scenario, run(scenario))
+
+
+def study_of(scenario: Scenario, ran: Run | None) -> Serving:
+    """The same of a run, such as that of a file's requests."""
+    if ran is None or not ran.summary.measured:
+        return replace(_NONE, refused=ran.summary.refused if ran else None)
+    found, server_s = ran.summary, ran.server_s
+    with section("Cost"):
+        prompt_usd, written_usd = _usd(scenario, ran)
+    return Serving(
+        ttft_s=_percentiles(found.time_to_first_token_s, server_s),
+        itl_s=_percentiles(found.inter_token_latency_s),
+        e2e_s=_percentiles(found.end_to_end_s, server_s),
+        queue_s=_percentiles(found.queue_s),
+        throughput_out_tok_per_s=found.output_tok_per_s,
+        throughput_in_tok_per_s=found.prompt_tok_per_s,
+        met_targets_share=found.met_share,
+        batch_mean=found.mean_batch,
+        idle_share=found.idle_share,
+        preemptions=found.preemptions,
+        refused=found.refused,
+        ceiling_requests_per_s=ran.ceiling_per_s,
+        usd_per_mtok_prompt=prompt_usd,
+        usd_per_mtok_written=written_usd,
+    )
+
+
+def _percentiles(one: summaries.Percentiles, added_s: float = 0.0) -> Percentiles:
+    return Percentiles(*(None if value is None else value + added_s for value in (one.p50, one.p90, one.p99)))
+
+
+def _usd(scenario: Scenario, ran: Run) -> tuple[float | None, float | None]:
+    """Dollars of a million prompt and of a million written tokens: the rent, shared as the two share the time."""
+    prompt, answer, found = ran.mean_texts
+    batch = max(1, min(ran.how.places, round(ran.summary.mean_batch or 1)))
+    reading_s = summaries.prompt_s(ran.times, prompt=prompt, found=found)
+    writing_s = (answer - 1) * ran.times.pass_s(contexts=[prompt + answer // 2] * batch) / batch
+    share = reading_s / (reading_s + writing_s) if reading_s + writing_s else 0.0
+    rent = {"usd_per_hour": scenario.rent * scenario.gpus * scenario.replicas, "utilization": 1.0}
+
+    def usd(tokens_per_s: float, part_of_it: float) -> float | None:
+        return float(batching.usd_per_mtok(tokens_per_s=tokens_per_s, **rent)) * part_of_it if tokens_per_s else None
+
+    return usd(ran.summary.prompt_tok_per_s, share), usd(ran.summary.output_tok_per_s, 1 - share)
+
+
+def sentence(scenario: Scenario, result: Serving) -> str:
+    """What users feel, in words."""
+    load = f"At {_rate(scenario.load)} per second"
+    if result.refused is None:
+        if scenario.deployment.peak is None or scenario.deployment.attention_peak is None:
+            return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
+        return f"Serving cannot be simulated: texts of over {LONGEST:,} tokens are too long for it."
+    if result.met_targets_share is None or result.ttft_s.p90 is None:
+        if result.refused:
+            return "No request fits in the memory beside the parameters, so none is served."
+        return "Too few requests are simulated to say what users feel."
+    first = quantities.shown(result.ttft_s.p90, "s")
+    if _overloaded(scenario, result):
+        most = _rate(result.ceiling_requests_per_s or 0.0)
+        return f"{load} more come than the {most} that are carried: the queue grows for as long as they come."
+    said = f"{load}, nine of ten users get their first token within {first}"
+    if result.itl_s.p90 is not None:
+        said += f", then one every {quantities.shown(result.itl_s.p90, 's')} or faster"
+    return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
+
+
+def _rate(per_s: float) -> str:
+    return f"{quantities.digits(per_s)} request{'' if per_s == 1 else 's'}"
+
+
+def _overloaded(scenario: Scenario, result: Serving) -> bool:
+    return result.ceiling_requests_per_s is not None and scenario.load > 1.02 * result.ceiling_requests_per_s
+
+
+def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
+    """The four numbers on top."""
+    how = f"({scenario.speed})"
+    return [
+        Headline(f"First token, 90% within {how}", result.ttft_s.p90, "s"),
+        Headline(f"Between tokens, 90% within {how}", result.itl_s.p90, "s"),
+        Headline(f"Written, all together {how}", result.throughput_out_tok_per_s, "tokens/s"),
+        Headline(f"Carried at most {how}", result.ceiling_requests_per_s, "requests/s"),
+    ]
+
+
+def notes(scenario: Scenario, result: Serving) -> list[str]:
+    """What the reader should know before trusting the numbers."""
+    found = []
+    if result.refused:
+        found.append(f"{quantities.count(result.refused, 'request')} alone are larger than the cache and were refused.")
+    if result.preemptions:
+        found.append(f"The cache was full: requests were put back {result.preemptions:,} times.")
+    if result.met_targets_share is not None and result.ttft_s.p99 is None:
+        found.append("For the 99th percentile at least 1,112 requests are simulated: 10 lie beyond it then.")
+    if scenario.sharing.data > 1:
+        found.append(f"Each of the {scenario.sharing.data:,} data-parallel groups counts as a replica of its own.")
+    return found
+
+
+def percentile_table(result: Serving) -> Table:
+    """What users feel, by percentile."""
+    rows = (
+        ("Wait for a place", result.queue_s),
+        ("Time to first token", result.ttft_s),
+        ("Inter-token latency", result.itl_s),
+        ("Sending to last token", result.e2e_s),
+    )
+    return Table(
+        ("half within", "90% within", "99% within"),
+        tuple(Row(label, "word", tuple(_told(one) for one in (p.p50, p.p90, p.p99))) for label, p in rows),
+        head="Of a request",
+    )
+
+
+def figure_table(scenario: Scenario, result: Serving) -> Table:
+    """What the replicas do."""
+    rows = (
+        Row("Prompt tokens read", "tokens/s", (result.throughput_in_tok_per_s,)),
+        Row("Tokens written", "tokens/s", (result.throughput_out_tok_per_s,)),
+        Row("Batch of a busy replica, mean", "requests", (result.batch_mean,)),
+        Row("Replicas without a request", "%", (result.idle_share,)),
+        Row("Requests within both targets", "%", (result.met_targets_share,)),
+        Row("A million prompt tokens", "$", (result.usd_per_mtok_prompt,)),
+        Row("A million written tokens", "$", (result.usd_per_mtok_written,)),
+    )
+    return Table((f"{scenario.replicas * scenario.gpus:,} GPUs",), rows, head="Replicas")
+
+
+def way_table(scenario: Scenario) -> Table:
+    """The same requests at the same load, batched in each way."""
+    rows = []
+    for key, label in SCHEDULES.items():
+        if key == "chunked" and scenario.pass_tokens <= scenario.places:
+            continue
+        ran = run(scenario.model_copy(update={"schedule": key}))
+        if ran is None:
+            continue
+        one = study_of(scenario, ran)
+        times = (_told(seconds) for seconds in (one.ttft_s.p50, one.ttft_s.p90, one.itl_s.p90, one.e2e_s.p90))
+        rows.append(Row(label, "word", (*times, show(one.met_targets_share, "%"))))
+    columns = ("first token, half", "first token, 90%", "between tokens, 90%", "last token, 90%", "within targets")
+    return Table(columns, tuple(rows), head="Batching")
+
+
+def _told(seconds: float | None) -> str:
+    return "too few" if seconds is None else show(seconds, "s")
+
+
+METHOD: Final = (
+    "Every request is followed from its arrival to its last token. The first tenth is a warm-up and counts nowhere. "
+    "Between two events a run of passes is summed with the same formulas that the other pages show. Where passes take "
+    "what is expected, the server’s own time is added to each first token; networks and tokenizers are not."
+)
