@@ -143,7 +143,7 @@ def summary(requests: Requests, served: Served, *, warm_up_s: float = 0.0, targe
         prompt_tok_per_s=per_s * float(requests.prompt[ran & (served.first_token_s >= warm_up_s)].sum()),
         output_tok_per_s=per_s * _written(requests, served, since_s=warm_up_s),
         mean_batch=float((batch * lasts_s).sum()) / busy_s if busy_s else None,
-        idle_share=1 - per_s * busy_s / len(served.steps),
+        idle_share=per_s * float(lasts_s[batch == 0].sum()) / len(served.steps) if per_s else 1.0,
     )
 
 
