@@ -85,7 +85,8 @@ class PassTimes:
             forms = [(form.end_s.tolist(), form.start_s.tolist()) for form in line.readings]
             return line.pass_s.tolist(), line.context_s.tolist(), slopes, forms[0], forms[-1]
 
-        return lists(self.lines[0]), lists(self.lines[-1])
+        first, *others = map(lists, self.lines)
+        return first, others[0] if others else first
 
     @cached_property
     def bend_after(self) -> list[int]:

@@ -49,7 +49,11 @@ class Scheduling:
 
 @dataclass(frozen=True, kw_only=True)
 class Routing:
-    """How requests are shared out over replicas, each when it arrives."""
+    """How requests are shared out over replicas, each when it arrives.
+
+    Raises:
+        ValueError: where there is no replica.
+    """
 
     replicas: int = 1
     rule: Rule = "round robin"
@@ -59,6 +63,11 @@ class Routing:
     """
     slack: int = 8
     """Requests more than on the least loaded replica from which on a replica is clearly more loaded."""
+
+    def __post_init__(self) -> None:
+        """Checks that there is somewhere to go."""
+        if self.replicas < 1:
+            raise ValueError("replicas are 1 at least")
 
 
 def room_pages(deployment: Deployment, *, tokens: int, page: int) -> int:

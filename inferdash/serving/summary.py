@@ -124,7 +124,7 @@ def summary(requests: Requests, served: Served, *, warm_up_s: float = 0.0, targe
     targets = targets or Targets()
     ran = served.replica >= 0
     end_s = float(served.finish_s[ran].max(initial=warm_up_s))
-    span_s = end_s - warm_up_s
+    per_s = 1 / (end_s - warm_up_s) if end_s > warm_up_s else 0.0
     measured = ran & (requests.arrival_s >= warm_up_s)
     arrival_s, first_s, finish_s = (
         one[measured] for one in (requests.arrival_s, served.first_token_s, served.finish_s)
@@ -140,8 +140,8 @@ def summary(requests: Requests, served: Served, *, warm_up_s: float = 0.0, targe
         & (between_s <= targets.inter_token_latency_s)
         & (finish_s - arrival_s <= targets.end_to_end_s)
     )
-    batch, share_s = _over_time(served, start_s=warm_up_s, end_s=end_s)
-    busy_s = float(share_s[batch > 0].sum())
+    batch, lasts_s = _over_time(served, start_s=warm_up_s, end_s=end_s)
+    busy_s = float(lasts_s[batch > 0].sum())
     return Summary(
         measured=len(answer),
         refused=int((~ran).sum()),
@@ -151,12 +151,10 @@ def summary(requests: Requests, served: Served, *, warm_up_s: float = 0.0, targe
         inter_token_latency_s=percentiles(between_s[several]),
         end_to_end_s=percentiles(finish_s - arrival_s),
         met_share=float(met.mean()) if len(met) else None,
-        prompt_tok_per_s=float(requests.prompt[ran & (served.first_token_s >= warm_up_s)].sum()) / span_s
-        if span_s
-        else 0.0,
-        output_tok_per_s=_written(requests, served, since_s=warm_up_s) / span_s if span_s else 0.0,
-        mean_batch=float((batch * share_s).sum()) / busy_s if busy_s else None,
-        idle_share=1 - busy_s / (span_s * len(served.steps)) if span_s else 1.0,
+        prompt_tok_per_s=per_s * float(requests.prompt[ran & (served.first_token_s >= warm_up_s)].sum()),
+        output_tok_per_s=per_s * _written(requests, served, since_s=warm_up_s),
+        mean_batch=float((batch * lasts_s).sum()) / busy_s if busy_s else None,
+        idle_share=per_s * float(lasts_s[batch == 0].sum()) / len(served.steps) if per_s else 1.0,
     )
 
 

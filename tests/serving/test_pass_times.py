@@ -9,6 +9,7 @@ import pytest
 from inferdash.facts import library
 from inferdash.facts.engine import Engine
 from inferdash.facts.precision import PRECISIONS
+from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.expected import expected
 from inferdash.physics.parallelism import Layout, obstacle
@@ -36,15 +37,17 @@ def tables(here: Deployment, engine: Engine | None) -> PassTimes:
     return times
 
 
-def by_formula(here: Deployment, engine: Engine | None, *, requests: int, positions: int, past: int) -> float:
-    """A pass of equal requests; with groups, all of them do the same."""
+def by_formula(
+    here: Deployment, engine: Engine | None, *, requests: int, positions: Number, past: Number
+) -> list[float]:
+    """Passes of equal requests; with groups, all of them do the same."""
     together = requests * here.layout.data
     if engine is None:
         one = one_pass(here, requests=together, positions=positions, past=past, output_positions=1)
     else:
         one = expected(here, engine, requests=together, positions=positions, past=past)  # type: ignore[assignment]
-    assert one.pass_s is not None
-    return float(one.pass_s)
+    passes_s: list[float] = np.broadcast_to(np.asarray(one.pass_s), np.broadcast(positions, past).shape).tolist()
+    return passes_s
 
 
 @pytest.mark.parametrize("model", library.models())
@@ -57,13 +60,13 @@ def test_passes_of_equal_requests_are_those_of_the_formulas(model: str) -> None:
         here = machine(model, layout)
         for engine in (None, VLLM):
             times = tables(here, engine)
-            for past in CONTEXTS:
-                for requests in (1, 7, 64):
-                    whole = by_formula(here, engine, requests=requests, positions=1, past=past)
-                    assert times.pass_s(contexts=[past] * requests) == pytest.approx(whole, rel=exact)
-            for size, past in CHUNKS:
-                whole = by_formula(here, engine, requests=1, positions=size, past=past)
-                assert times.pass_s(chunks=[(size, past)]) == pytest.approx(whole, rel=1e-9)
+            for requests in (1, 7, 64):
+                whole = by_formula(here, engine, requests=requests, positions=1, past=np.array(CONTEXTS, dtype=float))
+                found = [times.pass_s(contexts=[past] * requests) for past in CONTEXTS]
+                assert found == pytest.approx(whole, rel=exact)
+            sizes, pasts = np.array(CHUNKS, dtype=float).T
+            whole = by_formula(here, engine, requests=1, positions=sizes, past=pasts)
+            assert [times.pass_s(chunks=[chunk]) for chunk in CHUNKS] == pytest.approx(whole, rel=1e-9)
 
 
 @pytest.mark.parametrize("model", library.models())
@@ -72,9 +75,10 @@ def test_chunks_of_any_size_and_several_in_one_pass(model: str) -> None:
     here = machine(model)
     for engine in (None, VLLM):
         times = tables(here, engine)
-        for size, past in ((1, 9000), (17, 1000), (170, 5000), (200, 300), (500, 0), (900, 9000)):
-            whole = by_formula(here, engine, requests=2, positions=size, past=past)
-            assert times.pass_s(chunks=[(size, past)] * 2) == pytest.approx(whole, rel=1e-9)
+        chunks = ((1, 9000), (17, 1000), (170, 5000), (200, 300), (500, 0), (900, 9000))
+        sizes, pasts = np.array(chunks, dtype=float).T
+        whole = by_formula(here, engine, requests=2, positions=sizes, past=pasts)
+        assert [times.pass_s(chunks=[chunk] * 2) for chunk in chunks] == pytest.approx(whole, rel=1e-9)
 
 
 def test_a_pass_of_unlike_requests_by_hand() -> None:

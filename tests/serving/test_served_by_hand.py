@@ -161,6 +161,8 @@ def test_what_does_not_fit_the_tables_is_said() -> None:
         served(requests([0], prompt=1000, answer=100), places=1)
     with pytest.raises(ValueError, match="leave none for prompts"):
         Scheduling(places=8, chunked=True, pass_tokens=8)
+    with pytest.raises(ValueError, match="1 at least"):
+        Routing(replicas=0)
     nothing_runs: list[dict[str, Any]] = [{"places": 0}, {"places": 1, "page": 0}, {"places": 1, "pass_tokens": 0}]
     for none in nothing_runs:
         with pytest.raises(ValueError, match="1 at least"):
