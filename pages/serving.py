@@ -3,10 +3,11 @@
 import streamlit as st
 
 from inferdash.charts import serving as charts
-from inferdash.studies import over_time, simulation
+from inferdash.studies import over_time, own_requests, simulation
 from inferdash.studies import serving as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
+from inferdash.ui.uploading import uploaded
 from inferdash.ui.working import working
 
 scenario = state.scenario()
@@ -17,6 +18,9 @@ sentence = page.sentence(scenario, result)
 parts.headline(page.TITLE, sentence)
 parts.numbers(page.headline_numbers(scenario, result))
 parts.notes(page.notes(scenario, result))
+enough = page.way_out(scenario, result)
+if enough:
+    state.offer("Use as many GPUs as it takes", gpus=enough)
 controls("load", "replicas", "rule", "schedule", "places")
 if ran and ran.summary.measured:
     parts.chart(charts.bars(), over_time.bar_rows(ran), key="bars", alt=over_time.BARS)
@@ -46,6 +50,19 @@ st.header("Who comes, and how replicas work", anchor=False)
 controls("pattern", "burstiness", "length_spread", "simulated", "seed")
 controls("found_share", "prefixes", "pass_tokens", "page", "preemption", "host_bandwidth", "rent")
 st.markdown(page.METHOD)
+
+st.header("Your own requests", anchor=False)
+st.markdown(own_requests.INTRO)
+own = uploaded(page.NAME, None, own_requests.study)
+if own:
+    own_ran, own_result = own_requests.result(scenario, own)
+    said = own_requests.sentence(own, own_result)
+    st.markdown(said)
+    parts.notes((*own.problems, *page.notes(scenario, own_result)))
+    if own_ran and own_ran.summary.measured:
+        parts.chart(charts.bars(), over_time.bar_rows(own_ran), key="own bars", alt=said)
+        parts.table(page.percentile_table(own_result))
+        parts.table(page.figure_table(scenario, own_result))
 
 working(page.study, scenario)
 parts.sources(scenario)

@@ -13,7 +13,7 @@ from inferdash.ui.uploading import uploaded
 scenario = state.scenario()
 ways = page.ways(scenario)
 head = st.container()
-result = uploaded(ways)
+result = uploaded(page.NAME, ways, lambda stream, told: page.study(stream, ways, told))
 
 with head:
     parts.headline(page.TITLE, page.sentence(scenario, result) if result else page.QUESTION, page.subject(scenario))

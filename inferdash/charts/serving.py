@@ -14,7 +14,7 @@ def bars() -> dict[str, Any]:
     return theme.finished(
         alt.layer(
             alt.Chart(alt.NamedData("bars"))
-            .mark_rect()
+            .mark_rect(strokeWidth=1)
             .encode(
                 alt.X("start_s:Q", axis=theme.time_axis("time")),
                 alt.X2("end_s:Q"),
@@ -25,6 +25,7 @@ def bars() -> dict[str, Any]:
                 ),
                 alt.Y2("below:Q"),
                 color=theme.MEANING,
+                stroke=alt.Stroke("meaning:N", scale=alt.Scale(domain=list(theme.MEANINGS)), legend=None),
                 tooltip=[alt.Tooltip("request:Q"), alt.Tooltip("label:N", title="stage")],
             )
         ),
@@ -62,7 +63,7 @@ def knee() -> dict[str, Any]:
     curve, names, now, most, targets = (
         alt.Chart(alt.NamedData(name)) for name in ("curve", "names", "load", "ceiling", "targets")
     )
-    upright = {"dy": -6, "baseline": "bottom"}
+    top = alt.value(8)
     return theme.finished(
         alt.layer(
             targets.mark_rule(strokeDash=[2, 4], strokeWidth=2).encode(y, color=theme.MEANING),
@@ -70,9 +71,9 @@ def knee() -> dict[str, Any]:
             now.mark_rule(strokeWidth=2, color=theme.INK).encode(x),
             curve.mark_line(strokeWidth=theme.LINE, point=True).encode(x, y, color=theme.MEANING),
             *theme.outlined(names.encode(x, y), 13, align="left", dx=6, dy=-14),
-            *theme.outlined(targets.encode(y, x=alt.value(4)), 13, align="left", dy=-8),
-            now.mark_text(**theme.text(13, align="center", **upright)).encode(x, y=alt.value(0), text="label:N"),
-            most.mark_text(**theme.text(13, align="right", **upright)).encode(x, y=alt.value(0), text="label:N"),
+            *theme.outlined(targets.encode(y, x=alt.value(alt.ExprRef("width * 0.3"))), 13, align="left", dy=-8),
+            *theme.outlined(now.encode(x, y=top), 13, align="right", dx=-6),
+            *theme.outlined(most.encode(x, y=top), 13, align="right", dx=-6),
         ),
         height=340,
     )

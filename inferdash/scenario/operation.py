@@ -11,7 +11,7 @@ from inferdash.validated import Quantity
 
 PATTERNS: Final = {"random": "At random", "bursts": "In bursts", "day": "Over a day"}
 """Id in links -> how requests come."""
-SCHEDULES: Final = {"prompts": "Prompts first", "chunked": "Chunked prefill", "static": "Static batches"}
+SCHEDULES: Final = {"prompts": "Prompts first", "chunked": "Chunked prefill", "static": "Static"}
 """Id in links -> what a replica runs in its next pass."""
 RULES: Final = {"turns": "Each in turn", "least": "Least loaded", "prefix": "Where its prefix is"}
 """Id in links -> which replica a request goes to."""
@@ -47,7 +47,7 @@ class Operation(Topics):
     """Standard deviation of the time between requests over its mean: 1 is at random."""
     length_spread: Annotated[float, Place("page")] = Field(1.0, title="Spread of the lengths", ge=1, le=5)
     """Factor around the prompt and the answer within which two of three requests lie; 1: all are as long."""
-    simulated: Annotated[int, Place("page")] = Field(2000, title="Requests simulated", ge=100, le=100_000)
+    simulated: Annotated[int, Place("page")] = Field(2000, title="Requests simulated", ge=200, le=100_000)
     """The first tenth is a warm-up. A percentile is shown where at least 10 requests lie beyond it."""
     seed: Annotated[int, Place("page")] = Field(0, title="Seed", ge=0, le=1_000_000)
     """The same seed gives the same requests."""

@@ -13,12 +13,16 @@ _FIRST: Final = 100
 """Requests that are drawn as bars."""
 _MOMENTS: Final = 400
 """Of the batch over time."""
-LOADS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1)
+LOADS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 """Of the ceiling, along the curve."""
 _ALONG: Final = 600
-"""Requests of each point of the curve, for a replica."""
-_MOST: Final = 5000
-"""The same for all replicas."""
+"""Requests of each point of the curve."""
+_FULL: Final = 12
+"""Batches that come one after another at loads where the batch may fill up, before the last one counts."""
+_NEAR: Final = 0.8
+"""Such loads, of the ceiling."""
+_MOST: Final = 6000
+"""Requests of a point at most."""
 
 
 def bar_rows(ran: Run) -> dict[str, list[dict[str, Any]]]:
@@ -113,8 +117,9 @@ def _curve(scenario: Scenario) -> list[tuple[float, float, float | None]]:
         return []
     points: list[tuple[float, float, float | None]] = []
     for share in LOADS:
-        load, count = share * alone.ceiling_per_s, min(_ALONG * alone.replicas, _MOST)
-        ran = run(scenario.model_copy(update={"load": load, "simulated": count}))
+        load = share * alone.ceiling_per_s
+        full = _FULL * scenario.places * alone.replicas if share >= _NEAR else 0
+        ran = run(scenario.model_copy(update={"load": load, "simulated": min(max(_ALONG, full), _MOST)}))
         first_s = ran.summary.time_to_first_token_s.p90 if ran else None
         if ran and first_s is not None:
             points.append((load, first_s + ran.server_s, ran.summary.inter_token_latency_s.p90))

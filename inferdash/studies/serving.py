@@ -5,7 +5,7 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.formula import section
-from inferdash.physics import batching
+from inferdash.physics import batching, memory
 from inferdash.scenario import Scenario
 from inferdash.scenario.operation import SCHEDULES
 from inferdash.serving import summary as summaries
@@ -14,6 +14,7 @@ from inferdash.studies.simulation import LONGEST, Run, run
 
 NAME: Final = "serving"
 TITLE: Final = "Serving over time"
+_MOST_GPUS: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,10 @@ def sentence(scenario: Scenario, result: Serving) -> str:
         return f"Serving cannot be simulated: texts of over {LONGEST:,} tokens are too long for it."
     if result.met_targets_share is None or result.ttft_s.p90 is None:
         if result.refused:
-            return "No request fits in the memory beside the parameters, so none is served."
+            return (
+                "No request fits in the memory beside the parameters, so none is served: it takes at least "
+                f"{quantities.count(fewest_gpus(scenario), 'GPU')}."
+            )
         return "Too few requests are simulated to say what users feel."
     first = quantities.shown(result.ttft_s.p90, "s")
     if _overloaded(scenario, result):
@@ -132,6 +136,17 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     if result.itl_s.p90 is not None:
         said += f", then one every {quantities.shown(result.itl_s.p90, 's')} or faster"
     return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
+
+
+def fewest_gpus(scenario: Scenario) -> int:
+    """Accelerators that hold the model and one request at the end of its answer, shared evenly."""
+    return int(memory.fewest_gpus(scenario.deployment, requests=1, tokens=scenario.prompt + scenario.answer))
+
+
+def way_out(scenario: Scenario, result: Serving) -> int | None:
+    """Accelerators that a scenario in which nothing fits would need, where it can have as many."""
+    fewest = fewest_gpus(scenario)
+    return fewest if result.refused and result.met_targets_share is None and fewest <= _MOST_GPUS else None
 
 
 def _rate(per_s: float) -> str:
@@ -193,7 +208,7 @@ def figure_table(scenario: Scenario, result: Serving) -> Table:
         Row("A million prompt tokens", "$", (result.usd_per_mtok_prompt,)),
         Row("A million written tokens", "$", (result.usd_per_mtok_written,)),
     )
-    return Table((f"{scenario.replicas * scenario.gpus:,} GPUs",), rows, head="Replicas")
+    return Table((quantities.count(scenario.replicas * scenario.gpus, "GPU"),), rows, head="Replicas")
 
 
 def way_table(scenario: Scenario) -> Table:

@@ -65,6 +65,7 @@ def run(scenario: Scenario) -> Run | None:
     return run_of(scenario, asked(scenario))
 
 
+@lru_cache(maxsize=2)
 def run_of(scenario: Scenario, who: Requests) -> Run | None:
     """The same with requests from elsewhere, such as a file."""
     longest = int((who.prompt + who.answer).max(initial=1))

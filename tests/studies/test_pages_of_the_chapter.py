@@ -226,6 +226,7 @@ def test_the_large_report_works() -> None:
         "quantization",
         "experts",
         "feature_cost",
+        "serving",
         "memory",
         "model",
     }

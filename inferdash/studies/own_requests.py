@@ -1,0 +1,87 @@
+"""Requests of a file, sent through the scenario's replicas as fast as they came."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.pricing.traces import Readable, Trace
+from inferdash.scenario import Scenario
+from inferdash.serving.requests import Requests, requests
+from inferdash.studies.serving import Serving, study_of
+from inferdash.studies.simulation import Run, run_of
+
+MOST: Final = 200_000
+"""Requests of a file that are simulated, its first ones."""
+_TOLD_EVERY: Final = 5000
+INTRO: Final = (
+    "Upload a log or a trace, in the forms that “Your traffic” reads: its requests come as they came, with their own "
+    "lengths. Where the file names the blocks of prompts, what came before is found in the cache. The file stays in "
+    "the memory of this server while the page is open; nothing of it is stored, logged or sent on."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """The requests of a file."""
+
+    who: Requests
+    problems: tuple[str, ...]
+    """What the reader should know about the file, in sentences."""
+
+
+def study(stream: Readable, told: Callable[[int], None] = lambda _: None) -> Own:
+    """Reads the requests of a file; those without tokens count as one.
+
+    Args:
+        stream: a file that is open for bytes.
+        told: is told now and then how many requests were read; what it raises ends the reading.
+
+    Raises:
+        OSError: where the file cannot be read.
+    """
+    trace, seen = Trace(stream), set[Hashable]()
+    rows: list[tuple[float, int, int, int]] = []
+    for count, one in enumerate(islice(trace, MOST)):
+        if count % _TOLD_EVERY == 0:
+            told(count)
+        tokens = max(1, one.input_tokens)
+        blocks = 0
+        for block in one.blocks:
+            if block not in seen:
+                break
+            blocks += 1
+        seen.update(one.blocks)
+        read = one.recorded.read_tokens if one.recorded else blocks * one.block_tokens
+        rows.append((one.time_s, tokens, max(1, one.output_tokens), min(read, tokens - 1)))
+    rows.sort()
+    table = np.array(rows).reshape(-1, 4)
+    arrival_s = table[:, 0] - table[0, 0] if rows else table[:, 0]
+    cut = (f"Only the first {MOST:,} requests are simulated.",) if len(rows) == MOST else ()
+    prompt, answer, found = table[:, 1:].astype(np.int64).T
+    who = requests(arrival_s, prompt=prompt, answer=answer, found=found)
+    return Own(who, (*trace.problems, *cut))
+
+
+def result(scenario: Scenario, own: Own) -> tuple[Run | None, Serving]:
+    """What became of them."""
+    ran = run_of(scenario, own.who) if len(own.who) else None
+    return ran, study_of(scenario, ran)
+
+
+def sentence(own: Own, found: Serving) -> str:
+    """What their users would have felt."""
+    count = len(own.who)
+    if not count:
+        return "The file has no requests that can be read."
+    span_s = float(own.who.arrival_s[-1])
+    rate = f", {quantities.digits((count - 1) / span_s)} per second" if span_s else ""
+    said = f"{quantities.count(count, 'request')}{rate}"
+    if found.ttft_s.p90 is None or found.met_targets_share is None:
+        return f"{said}: too few of them ran to say what users feel, or a text is too long to be simulated."
+    first = quantities.shown(found.ttft_s.p90, "s")
+    met = quantities.percent(found.met_targets_share)
+    return f"{said}: nine of ten users get their first token within {first}; {met} of requests meet both targets."

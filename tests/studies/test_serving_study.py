@@ -1,0 +1,193 @@
+"""Serving over time: the names of the report, what the simulator says of a scenario, and its pictures."""
+
+import io
+import json
+from dataclasses import asdict
+from itertools import pairwise
+
+import pytest
+
+from inferdash import links
+from inferdash.physics.passes import decode, prefill
+from inferdash.scenario import BASE, Scenario
+from inferdash.studies import over_time, own_requests, serving, simulation
+from inferdash.studies.report import report
+from inferdash.studies.serving import Serving
+
+
+def of(query: str) -> tuple[Scenario, Serving]:
+    decoded = links.decode(query)
+    assert decoded.problems == ()
+    return decoded.scenario, serving.study(decoded.scenario)
+
+
+def test_the_report_has_the_names_that_a_reader_looks_for() -> None:
+    found = report(BASE)["serving"]
+    for name in ("ttft_s", "itl_s", "e2e_s"):
+        assert 0 < found[name]["p50"] <= found[name]["p90"] <= found[name]["p99"]
+    for name in ("throughput_out_tok_per_s", "throughput_in_tok_per_s", "met_targets_share", "batch_mean"):
+        assert found[name] > 0
+    assert found["preemptions"] == 0
+
+
+def test_a_request_now_and_then_takes_its_passes_and_nothing_else() -> None:
+    """At the limit, one request in 100 s: the first token is the prefill, each further one a decode pass."""
+    scenario, result = of("load=0.01&speed=limit&answer=3&v=1")
+    machine = scenario.deployment
+    reading = float(prefill(machine, prompt=1024, output_layer_last=True).pass_s)  # type: ignore[arg-type]
+    writing = [float(decode(machine, requests=1, past=past).pass_s) for past in (1024, 1025)]  # type: ignore[arg-type]
+    assert result.ttft_s.p50 == pytest.approx(reading, rel=1e-6)
+    assert result.itl_s.p50 == pytest.approx(sum(writing) / 2, rel=1e-6)
+    assert result.e2e_s.p50 == pytest.approx(reading + sum(writing), rel=1e-6)
+    assert result.batch_mean == pytest.approx(1, abs=0.01)
+
+
+def test_what_is_written_is_what_is_asked_for() -> None:
+    scenario, result = of("load=5&simulated=5000&v=1")
+    assert result.throughput_out_tok_per_s == pytest.approx(5 * scenario.answer, rel=0.05)
+    assert result.throughput_in_tok_per_s == pytest.approx(5 * scenario.prompt, rel=0.05)
+
+
+def test_the_rent_is_paid_by_prompt_and_written_tokens_together() -> None:
+    scenario, result = of("load=5&rent=3&replicas=2&v=1")
+    assert result.usd_per_mtok_prompt is not None
+    assert result.usd_per_mtok_written is not None
+    assert result.throughput_in_tok_per_s is not None
+    assert result.throughput_out_tok_per_s is not None
+    a_second = (
+        result.usd_per_mtok_prompt * result.throughput_in_tok_per_s
+        + result.usd_per_mtok_written * result.throughput_out_tok_per_s
+    ) / 1e6
+    assert a_second == pytest.approx(2 * scenario.rent / 3600)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("load=12&replicas=2&v=1", "load=12&v=1"),
+        ("load=15&v=1", "load=22&v=1"),
+        ("load=15&found_share=0.9&v=1", "load=15&v=1"),
+        ("load=12&v=1", "load=12&pattern=bursts&burstiness=4&v=1"),
+        ("load=12&v=1", "load=12&schedule=static&v=1"),
+        ("load=12&speed=limit&v=1", "load=12&v=1"),
+        ("load=12&places=256&v=1", "load=12&places=32&v=1"),
+    ],
+)
+def test_first_tokens_come_sooner(better: str, worse: str) -> None:
+    sooner, later = of(better)[1].ttft_s.p90, of(worse)[1].ttft_s.p90
+    assert sooner is not None
+    assert later is not None
+    assert sooner < later
+
+
+def test_chunks_beside_decodes_lower_the_time_between_tokens() -> None:
+    chunked, first = (
+        of(f"load=14&schedule={way}&pass_tokens=512&places=256&v=1")[1].itl_s.p90 for way in ("chunked", "prompts")
+    )
+    assert chunked is not None
+    assert first is not None
+    assert chunked < first
+
+
+def test_one_request_is_a_hundred_times_the_same_with_the_same_seed() -> None:
+    assert asdict(of("load=9&seed=7&v=1")[1]) == asdict(of("load=9&seed=7&v=1")[1])
+    assert of("load=9&seed=7&v=1")[1].e2e_s != of("load=9&seed=8&v=1")[1].e2e_s
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("load=40&v=1", "more come than the 16"),
+        ("accelerator=m4-max&v=1", "cannot be simulated: no peak"),
+        ("prompt=1000000&gpus=8&v=1", "cannot be simulated: texts of over 1,000,000"),
+        ("accelerator=rtx-4090&model=llama-3.1-405b&v=1", "none is served: it takes at least 34 GPUs"),
+        ("simulated=200&v=1", "nine of ten users"),
+        ("answer=1&v=1", "nine of ten users"),
+    ],
+)
+def test_the_sentence_says_what_is(query: str, words: str) -> None:
+    assert words in serving.sentence(*of(query))
+
+
+def test_a_percentile_that_too_few_requests_stand_behind_is_not_shown() -> None:
+    scenario, result = of("simulated=500&v=1")
+    assert result.ttft_s.p90 is not None
+    assert result.ttft_s.p99 is None
+    assert "99th percentile" in " ".join(serving.notes(scenario, result))
+    assert "too few" in serving.percentile_table(result).markdown()
+
+
+def test_where_nothing_fits_as_many_gpus_as_it_takes_are_offered() -> None:
+    scenario, result = of("accelerator=rtx-4090&model=llama-3.1-405b&v=1")
+    enough = serving.way_out(scenario, result)
+    assert enough == 34
+    assert serving.study(scenario.model_copy(update={"gpus": enough})).refused == 0
+    assert serving.way_out(BASE, serving.study(BASE)) is None
+
+
+def test_bars_follow_each_request_from_its_arrival_to_its_end() -> None:
+    ran = simulation.run(BASE)
+    assert ran is not None
+    bars = over_time.bar_rows(ran)["bars"]
+    assert {row["request"] for row in bars} == set(range(1, 101))
+    for one in range(1, 101):
+        mine = [row for row in bars if row["request"] == one]
+        assert mine[0]["start_s"] == pytest.approx(ran.asked.arrival_s[one - 1])
+        assert mine[-1]["end_s"] == pytest.approx(ran.served.finish_s[one - 1])
+        assert all(a["end_s"] == b["start_s"] for a, b in pairwise(mine))
+
+
+def test_the_curve_turns_up_at_what_is_carried_at_most() -> None:
+    rows = over_time.curve_rows(BASE)
+    first = [(row["load"], row["seconds"]) for row in rows["curve"] if row["label"] == "first token"]
+    most = rows["ceiling"][0]["load"]
+    assert most == pytest.approx(serving.study(BASE).ceiling_requests_per_s)
+    calm = max(seconds for load, seconds in first if load < 0.95 * most)
+    assert first[-1][1] > 5 * calm
+    assert over_time.curve_rows(links.decode("accelerator=m4-max&v=1").scenario) == {}
+
+
+def test_the_batch_over_time_is_that_of_all_replicas() -> None:
+    ran = simulation.run(links.decode("load=30&replicas=3&v=1").scenario)
+    assert ran is not None
+    rows = over_time.moment_rows(ran)["batch"]
+    assert max(row["batch"] for row in rows) <= 3 * 256
+    assert 0 < max(row["cache"] for row in rows) <= 1
+    assert rows[-1]["batch"] == 0
+
+
+def test_every_way_of_batching_has_its_row() -> None:
+    assert [row.label for row in serving.way_table(BASE).rows] == ["Prompts first", "Chunked prefill", "Static"]
+    (problem,) = links.decode("schedule=chunked&pass_tokens=64&v=1").problems
+    assert "do not fit together" in problem.sentence
+
+
+def test_requests_of_a_file_come_as_they_came() -> None:
+    lines = ["TIMESTAMP,ContextTokens,GeneratedTokens"]
+    lines += [f"2023-11-16 18:15:{second:02d}.0000000,{100 + second},{second + 1}" for second in range(60)]
+    own = own_requests.study(io.BytesIO("\n".join(lines).encode()))
+    assert own.who.arrival_s.tolist() == list(range(60))
+    assert own.who.prompt.tolist() == list(range(100, 160))
+    assert own.who.answer.tolist() == list(range(1, 61))
+    ran, found = own_requests.result(BASE, own)
+    assert ran is not None
+    assert ran.served.finish_s.max() >= 59
+    assert own_requests.sentence(own, found).startswith("60 requests, 1 per second: too few")
+
+
+def test_blocks_that_came_before_are_found() -> None:
+    lines = [
+        {"timestamp": 1000 * n, "input_length": 1024 + 10 * n, "output_length": 5, "hash_ids": [1, 2, 3 + n]}
+        for n in range(3)
+    ]
+    own = own_requests.study(io.BytesIO("\n".join(json.dumps(line) for line in lines).encode()))
+    assert own.who.found.tolist() == [0, 1024, 1024]
+
+
+def test_a_file_without_requests_says_so() -> None:
+    own = own_requests.study(io.BytesIO(b"nothing here"))
+    assert len(own.who) == 0
+    ran, found = own_requests.result(BASE, own)
+    assert ran is None
+    assert own_requests.sentence(own, found) == "The file has no requests that can be read."
+    assert own.problems
