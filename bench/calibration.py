@@ -11,16 +11,18 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from inferdash.physics.calibration import factors
+from inferdash.physics.calibration import IN_A_PREFILL, PARTS, factors
 from inferdash.physics.expected import factor_needed
 from inferdash.physics.published import Point
 
 Array: TypeAlias = npt.NDArray[np.float64]
 GIVEN: Final = 2
-"""Measurements that the engine is moved to, the first ones of a group."""
+"""Measurements that the engine is moved to in the table, the first ones of a group."""
 FEWEST: Final = 4
 """Points of a group from which on it is in the table."""
 _PARTS: Final = (("load", "load-ceiling"), ("matrix", "matrix-ceiling", "attention"), ("layer",), ("vectors",))
+_SOME: Final = 20
+"""Points of another set-up that are tried."""
 _WAITING: Final = ("exchange", "stage")
 
 
@@ -40,6 +42,8 @@ class Times:
     link_s: Array
     limit_s: Array
     measured_s: Array
+    least: Array
+    """The smallest factor on loading and on arithmetic, two rows: no share exceeds 1."""
 
     def groups(self, *, by_phase: bool) -> dict[tuple[str, ...], list[int]]:
         """Places of usable points by accelerator, engine and model; `by_phase` by publisher and phase too."""
@@ -56,19 +60,29 @@ class Times:
         seconds: Array = np.maximum(parts.sum(axis=0) + self.link_s[places], self.limit_s[places])
         return seconds
 
-    def split(self, places: Sequence[int]) -> tuple[list[int], Array]:
-        """The places after the first ones of a group, and the factors to which those lead."""
-        given = list(places[:GIVEN])
+    def split(self, places: Sequence[int], given: int = GIVEN) -> tuple[list[int], Array]:
+        """The places after the first ones of a group, and the factors to which those lead, as in the product."""
+        first = list(places[:given])
+        moving, stays = self.moving[:, first].copy(), self.link_s[first].copy()
+        for column, place in enumerate(first):
+            if self.points[place].row["phase"] == "prefill":
+                kept = [row for row, part in enumerate(PARTS) if part not in IN_A_PREFILL]
+                stays[column] += moving[kept, column].sum()
+                moving[kept, column] = 0
         least = np.full(len(self.moving), 1e-3)
-        return list(places[GIVEN:]), factors(self.moving[:, given], self.link_s[given], self.measured_s[given], least)
+        least[:2] = self.least[:, first[0]]
+        return list(places[given:]), factors(moving, stays, self.measured_s[first], least)
 
 
-def bands(times: Times) -> dict[str, tuple[float, float]]:
-    """By phase, the band that holds 80% of the others of a set-up; each set-up weighs as the root of its size."""
+def bands(times: Times, *, given: int) -> dict[str, tuple[float, float]]:
+    """By phase, the band that holds 80% of the others of a set-up once so many of it were given.
+
+    A set-up weighs as the root of its size.
+    """
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for (*_, phase), places in times.groups(by_phase=True).items():
-        if len(places) > GIVEN:
-            rest, moved = times.split(places)
+        if len(places) > given:
+            rest, moved = times.split(places, given)
             needed = factor_needed(
                 limit_s=times.limit_s[rest], expected_s=times.expected(rest, moved), measured_s=times.measured_s[rest]
             )
@@ -87,12 +101,15 @@ def table(times: Times) -> Iterator[str]:
     """Errors of the others in each group with enough points, before and after, and of all of them."""
     yield f"Moved to the first {GIVEN} points of an accelerator, engine and model: median error of its others, %"
     before, after, medians = [], [], []
+    by_phase: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for key, places in sorted(times.groups(by_phase=False).items()):
         if len(places) < FEWEST:
             continue
         rest, moved = times.split(places)
         both = (times.expected(rest), times.expected(rest, moved))
         errors = [100 * np.abs(seconds / times.measured_s[rest] - 1) for seconds in both]
+        for place, *pair in zip(rest, *(error.tolist() for error in errors), strict=True):
+            by_phase[times.points[place].row["phase"].replace("e2e", "serving")].append((pair[0], pair[1]))
         before += errors[0].tolist()
         after += errors[1].tolist()
         medians.append(float(np.median(errors[1])))
@@ -102,3 +119,34 @@ def table(times: Times) -> Iterator[str]:
         f"{np.quantile(before, 0.9):.1f} and {np.quantile(after, 0.9):.1f}; of {len(medians)} groups "
         f"{sum(one <= 10 for one in medians)} have a median of at most 10"
     )
+    for phase, pairs in sorted(by_phase.items()):
+        shipped, own = np.array(pairs).T
+        yield f"{phase:10}{len(pairs):6,} others: median {np.median(shipped):.1f} before and {np.median(own):.1f} after"
+    yield from _across(times)
+
+
+def _across(times: Times) -> Iterator[str]:
+    """What two measurements of a set-up do to other models, and to other accelerators, of the same publisher."""
+    cells = times.groups(by_phase=False)
+    errors: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for (chip, engine, model), places in cells.items():
+        _, moved = times.split(places)
+        who = {times.points[place].publisher for place in places[:GIVEN]}
+        for (other_chip, other_engine, other_model), others in cells.items():
+            theirs = [place for place in others if times.points[place].publisher in who][:_SOME]
+            if (
+                len(places) < GIVEN
+                or other_engine != engine
+                or not theirs
+                or (other_chip, other_model) == (chip, model)
+            ):
+                continue
+            if (other_chip == chip) == (other_model == model):
+                continue
+            both = (times.expected(theirs), times.expected(theirs, moved))
+            shipped, own = (100 * np.abs(one / times.measured_s[theirs] - 1) for one in both)
+            what = "another model on the same accelerator" if other_chip == chip else "the same model on another"
+            errors[what] += list(zip(shipped.tolist(), own.tolist(), strict=True))
+    for what, pairs in errors.items():
+        shipped, own = np.median(np.array(pairs), axis=0)
+        yield f"{what}: median {shipped:.1f} before and {own:.1f} after"

@@ -68,5 +68,7 @@ class Engine(Sourced):
     """That a server adds to the time to first token."""
     chunk: NonNegativeInt = 8192
     """Positions that it puts into one pass of a prefill at most."""
-    calibrated: Bands
-    """Of times that the engine was moved to two measurements of the same model on the same accelerator for."""
+    calibrated_once: Bands
+    """Once the engine was moved to one measurement of the same phase, model and accelerator."""
+    calibrated_twice: Bands
+    """Once it was moved to two or more."""

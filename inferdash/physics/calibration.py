@@ -13,6 +13,8 @@ from inferdash.physics.expected import ExpectedPass, share_with_experts
 Array: TypeAlias = npt.NDArray[np.float64]
 PARTS: Final = ("load_s", "compute_s", "layers_s", "vectors_s", "waiting_s")
 """Parts of an expected time that move; the server's time is the last one. The link keeps its bandwidth."""
+IN_A_PREFILL: Final = ("compute_s", "waiting_s")
+"""Those that a prefill moves: what it seems to say of the others carries over to decode passes wrongly."""
 READING: Final = 0.05
 """Error of a measurement itself, as a logarithm: how near to it the engine is moved."""
 MOVE: Final = 0.3
@@ -20,12 +22,14 @@ MOVE: Final = 0.3
 _STEPS: Final = 40
 
 
-def parts_of(whole: ExpectedPass, *, server_s: float = 0.0) -> list[float]:
-    """The parts of an expected time that move, in seconds."""
-    return [*(float(getattr(whole, part)) for part in PARTS), server_s]
+def parts_of(whole: ExpectedPass, *, server_s: float = 0.0, moves: Sequence[str] = PARTS) -> tuple[list[float], float]:
+    """Seconds of each part of an expected time that a measurement moves, 0 where it does not, and of what stays."""
+    seconds = {part: float(getattr(whole, part)) for part in PARTS}
+    moving = [value if part in moves else 0.0 for part, value in seconds.items()]
+    return [*moving, server_s], float(whole.link_s) + sum(seconds.values()) - sum(moving)
 
 
-def factors(parts: Array, link_s: Array, measured_s: Array, least: Array) -> Array:
+def factors(parts: Array, staying_s: Array, measured_s: Array, least: Array) -> Array:
     """Factors on the parts of some expected times that bring these to what was measured.
 
     The least sum of squared errors of the logarithms of the times and of the factors, each over the square of what it
@@ -33,14 +37,14 @@ def factors(parts: Array, link_s: Array, measured_s: Array, least: Array) -> Arr
 
     Args:
         parts: seconds, a row a part, a column a measurement.
-        link_s: seconds of each measurement that stay.
+        staying_s: seconds of each measurement that stay.
         measured_s: seconds of each measurement.
         least: the smallest factor on each part.
     """
     logs, goal, lowest = np.zeros(len(parts)), np.log(measured_s), np.minimum(np.log(least), 0)
     for _ in range(_STEPS):
         moved = parts * np.exp(logs)[:, None]
-        total = moved.sum(axis=0) + link_s
+        total = moved.sum(axis=0) + staying_s
         slopes, errors = moved / total, np.log(total) - goal
         downhill = slopes @ errors / READING**2 + logs / MOVE**2
         free = (logs > lowest) | (downhill < 0)
@@ -52,15 +56,14 @@ def factors(parts: Array, link_s: Array, measured_s: Array, least: Array) -> Arr
 
 
 def moved(
-    engine: Engine, machine: Deployment, parts: Sequence[Sequence[float]], link_s: Array, measured_s: Array
+    engine: Engine, machine: Deployment, parts: Sequence[tuple[Sequence[float], float]], measured_s: Array
 ) -> Engine:
     """The engine whose expected times of a model on an accelerator come near to what was measured; no share exceeds 1.
 
     Args:
         engine: as others measured it.
         machine: what was measured.
-        parts: of each measurement the seconds of its parts, as `parts_of` gives them.
-        link_s: seconds of each measurement on the link.
+        parts: of each measurement, as `parts_of` gives them.
         measured_s: seconds of each measurement.
     """
     family = machine.accelerator.family
@@ -70,7 +73,7 @@ def moved(
     least = np.full(len(PARTS) + 1, 1e-3)
     least[:2] = share, max(reach.arithmetic_share, engine.attention_share)
     load, compute, layers, vectors, waiting, server = factors(
-        np.array(parts, float).T, link_s, measured_s, least
+        np.array([moving for moving, _ in parts]).T, np.array([stays for _, stays in parts]), measured_s, least
     ).tolist()
 
     def ceiling(of: float | None, factor: float) -> float | None:

@@ -4,9 +4,11 @@ In a link a measurement is its kind, its value, and the fields of the machine th
 chapter's example: `itl~9.5ms~batch~16~prompt~2048`, with commas between several.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NoReturn
+from hashlib import sha256
+from typing import Any, Final, NoReturn, cast
 
 import numpy as np
 from pydantic import ValidationError
@@ -16,7 +18,7 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.engine import Bands, Engine
 from inferdash.formula import recording
-from inferdash.physics.calibration import moved, parts_of
+from inferdash.physics.calibration import IN_A_PREFILL, PARTS, moved, parts_of
 from inferdash.physics.expected import ExpectedPass, expected, expected_batch, expected_prefill, factor_needed
 from inferdash.physics.passes import Pass, decode, prefill
 from inferdash.scenario.machine import Machine
@@ -24,6 +26,8 @@ from inferdash.scenario.marks import CONFIG, as_text, clipped
 from inferdash.validated import Quantity
 
 MOST: Final = 3
+LONGEST: Final = 2000
+"""Characters of all of them in a link."""
 KINDS: Final = {
     "itl": "Inter-token latency",
     "ttft": "Time to first token",
@@ -34,6 +38,12 @@ _PHASES: Final = {"ttft": "prefill", "itl": "decode", "tps": "serving"}
 _LEFT_OUT: Final = ("title", "config")
 """Fields of a machine that no measurement carries; an own config.json is that of the scenario."""
 _BETWEEN: Final = "~"
+_NUMBER: Final = re.compile(r"(\d{1,3}(,\d{3})+|\d{1,9})(\.\d*)?", re.ASCII)
+"""Tokens a second: a comma separates thousands, the point is decimal."""
+_UNLIKELY: Final = 30
+"""Times as long as expected, from which on a measurement is something else; published ones go to 15."""
+AS_MEASURED: Final = "as you measured it"
+"""After the name of an engine that was moved."""
 _ALIKE: Final = 0.99
 """Of the limit: from here on a measurement may just have been rounded."""
 
@@ -69,22 +79,22 @@ class Measured:
         arithmetic = reading.compute_s or 0.0  # prompts may share a pass, and then load the parameters once
         return float(self.machine.batch * arithmetic + (self.machine.answer - 1) * writing.pass_s)
 
-    def expected(self, engine: Engine) -> ExpectedPass | None:
+    def expected(self, engine: Engine) -> ExpectedPass:
         """Its passes as an engine is expected to run them, without the time of a server."""
         machine, here = self.machine.deployment, self.machine
         match self.kind:
             case "ttft":
-                return expected_prefill(machine, engine, prompt=here.prompt)
+                whole = expected_prefill(machine, engine, prompt=here.prompt)
             case "itl":
                 past = here.prompt + here.answer / 2
-                return expected(machine, engine, requests=here.batch, positions=1, past=past)
-        return expected_batch(machine, engine, requests=here.batch, prompt=here.prompt, answer=here.answer)
+                whole = expected(machine, engine, requests=here.batch, positions=1, past=past)
+            case _:
+                whole = expected_batch(machine, engine, requests=here.batch, prompt=here.prompt, answer=here.answer)
+        return cast("ExpectedPass", whole)  # what is read is of an accelerator whose peak is known
 
     def expected_s(self, engine: Engine) -> float:
-        """Expected seconds of what was measured; `expected` says whether they are known."""
-        whole = self.expected(engine)
-        server_s = engine.server if self.kind == "ttft" else 0.0
-        return float("nan") if whole is None else float(whole.pass_s) + server_s
+        """Expected seconds of what was measured."""
+        return float(self.expected(engine).pass_s) + (engine.server if self.kind == "ttft" else 0.0)
 
     def factor_needed(self, engine: Engine) -> float:
         """Factor of the narrowest band of that engine that reaches it."""
@@ -93,12 +103,7 @@ class Measured:
 
     def same_set_up(self, machine: Machine) -> bool:
         """Whether it was made on the machine's model, accelerator and engine, and so says something about it."""
-        mine = self.machine
-        return (mine.architecture, mine.hardware, mine.engine) == (
-            machine.architecture,
-            machine.hardware,
-            machine.engine,
-        )
+        return _set_up(self.machine) == _set_up(machine)
 
     @property
     def text(self) -> str:
@@ -110,12 +115,19 @@ class Measured:
             if name not in _LEFT_OUT and value != getattr(base, name):
                 unit = next((mark for mark in field.metadata if isinstance(mark, Quantity)), None)
                 words += [name, as_text(value, unit)]
+        if self.machine.model == CONFIG:
+            words += ["config", _digest(self.machine.config)]
         return _BETWEEN.join(words)
 
 
 def written(measurements: tuple[Measured, ...]) -> str:
     """Some measurements as they stand in a link."""
     return ",".join(one.text for one in measurements)
+
+
+def _set_up(machine: Machine) -> tuple[Any, ...]:
+    chip = machine.hardware
+    return machine.architecture, machine.engine, chip.name, chip.bandwidth, chip.dense_bf16
 
 
 @lru_cache(maxsize=64)
@@ -127,24 +139,28 @@ def read(text: str, config: str = "") -> tuple[Measured, ...]:
     """
     found = tuple(_one(part.strip(), config) for part in text.split(",") if part.strip())
     if len(found) > MOST:
-        _refuse(f"holds more than {MOST} measurements")
+        refuse(f"holds more than {MOST} measurements")
     return found
 
 
 def _one(text: str, config: str) -> Measured:
     kind, *words = text.split(_BETWEEN)
     if kind not in KINDS or len(words) % 2 == 0:
-        _refuse(f"holds “{clipped(text)}”, which is no measurement such as itl~9.5ms~batch~16")
+        refuse(f"holds “{clipped(text)}”, which is no measurement such as itl~9.5ms~batch~16")
     fields: dict[str, Any] = dict(zip(words[1::2], words[2::2], strict=True))
+    if len(fields) < len(words) // 2:
+        refuse(f"holds a field twice in “{clipped(text)}”")
+    if fields.get("model") == CONFIG and fields.get("config") != _digest(config):
+        refuse("was made on another config.json than that of the scenario")
     if fields.get("model") == CONFIG:
         fields["config"] = config
-    if set(fields) & {"title"}:
-        _refuse("holds a title, which is no part of a measurement")
+    if "title" in fields:
+        refuse("holds a title, which is no part of a measurement")
     try:
         machine = Machine.model_validate(fields)
     except ValidationError as error:
         names = [str(one["loc"][0]) if one["loc"] else one["ctx"]["fields"][0] for one in error.errors()]
-        _refuse(f"holds {clipped(names[0])}={clipped(fields.get(names[0], ''))}, which is not possible")
+        refuse(f"holds {clipped(names[0])}={clipped(fields.get(names[0], ''))}, which is not possible")
     return _checked(Measured(kind, _value(kind, words[0]), machine))
 
 
@@ -158,30 +174,37 @@ def entered(kind: str, value: str, machine: Machine) -> Measured:
     return _checked(Measured(kind, _value(kind, value), Machine(**own)))
 
 
+def _digest(config: str) -> str:
+    """A few letters that tell one config.json from another."""
+    return sha256(config.encode()).hexdigest()[:8]
+
+
 def _value(kind: str, text: str) -> float:
     if kind == "tps":
-        try:
-            value = float(text.replace(",", ""))
-        except ValueError:
-            _refuse(f"holds “{clipped(text)}”, which is no number of tokens per second such as 1500")
+        if not _NUMBER.fullmatch(text.strip()):
+            refuse(f"holds “{clipped(text)}”, which is no number of tokens per second such as 1,500")
+        value = float(text.replace(",", ""))
     else:
         if not text.strip()[-1:].isalpha():
-            _refuse(f"holds “{clipped(text)}”, which is no time with a unit, such as 9.5 ms")
+            refuse(f"holds “{clipped(text)}”, which is no time with a unit, such as 9.5 ms")
         try:
             value = quantities.parse(text, "s")
         except ValueError as error:
-            _refuse(f"holds “{clipped(text)}”, which {error}")
+            refuse(f"holds “{clipped(text)}”, which {error}")
     if not 1e-6 < value < 1e9:  # noqa: PLR2004 - a microsecond to decades
-        _refuse(f"holds {clipped(text)}, which is no time or speed of a request")
+        refuse(f"holds {clipped(text)}, which is no time or speed of a request")
     return value
 
 
 def _checked(one: Measured) -> Measured:
     """The measurement, unless no peak is known or it beats the limit."""
     with recording():
-        limit_s, whole = one.limit_s, one.expected(library.engines()[one.machine.engine])
-    if limit_s is None or whole is None:
-        _refuse(f"needs the peak of {one.machine.hardware.name}, which is not known")
+        limit_s = one.limit_s
+        if limit_s is None:
+            refuse(f"needs the peak of {one.machine.hardware.name}, which is not known")
+        times = one.seconds / one.expected_s(library.engines()[one.machine.engine])
+    if times > _UNLIKELY:
+        refuse(f"is {quantities.times(times)} what is expected, so it is not read: check its unit and what it is of")
     if one.seconds < _ALIKE * limit_s:
         if one.kind == "tps":
             limit = f"{quantities.digits(one.machine.batch * one.machine.answer / limit_s)} tokens/s"
@@ -189,7 +212,7 @@ def _checked(one: Measured) -> Measured:
         else:
             value, limit = (str(quantities.shown(seconds, "s")) for seconds in (one.value, limit_s))
         cached = " or a cached prompt" if one.kind != "itl" else ""
-        _refuse(
+        refuse(
             f"holds {value}, which beats {limit}, the limit of bytes over bandwidth and of operations over peak: "
             "perhaps answers were shorter than said, the unit, number format or number of GPUs is another one, or "
             f"there was speculative decoding{cached}"
@@ -197,7 +220,12 @@ def _checked(one: Measured) -> Measured:
     return one
 
 
-def _refuse(reason: str) -> NoReturn:
+def refuse(reason: str) -> NoReturn:
+    """Says why a measurement is not taken, as a clause that follows “measured”.
+
+    Raises:
+        PydanticCustomError: always.
+    """
     raise PydanticCustomError("fields", "{reason}", {"reason": reason, "fields": ("measured",)})
 
 
@@ -211,22 +239,22 @@ def calibrated(key: str, own: tuple[Measured, ...]) -> Engine:
     """
     engine = library.engines()[key]
     with recording():
-        wholes = [one.expected(engine) for one in own]
         parts = [
-            parts_of(whole, server_s=engine.server if one.kind == "ttft" else 0.0)
-            for one, whole in zip(own, wholes, strict=True)
-            if whole is not None
+            parts_of(
+                one.expected(engine),
+                server_s=engine.server if one.kind == "ttft" else 0.0,
+                moves=IN_A_PREFILL if one.kind == "ttft" else PARTS,
+            )
+            for one in own
         ]
-        link_s = np.array([float(whole.link_s) for whole in wholes if whole is not None])
-        there = moved(engine, own[0].machine.deployment, parts, link_s, np.array([one.seconds for one in own], float))
+        there = moved(engine, own[0].machine.deployment, parts, np.array([one.seconds for one in own]))
         needed = [(_PHASES[one.kind], one.factor_needed(there)) for one in own]
     family = own[0].machine.hardware.family
     bands = there.reach[family].bands.model_dump()
     for phase in {phase for phase, _ in needed}:
-        usual = min(bands[phase][1], getattr(engine.calibrated, phase)[1])
-        factor = max(usual, *(one for of, one in needed if of == phase))
+        mine = [factor for of, factor in needed if of == phase]
+        usual = engine.calibrated_once if len(mine) == 1 else engine.calibrated_twice
+        factor = max(min(bands[phase][1], getattr(usual, phase)[1]), *mine)
         bands[phase] = (1 / factor, factor)
     reach = there.reach[family].model_copy(update={"bands": Bands(**bands)})
-    return there.model_copy(
-        update={"name": f"{engine.name}, as you measured it,", "reach": {**there.reach, family: reach}}
-    )
+    return there.model_copy(update={"name": f"{engine.name} {AS_MEASURED}", "reach": {**there.reach, family: reach}})

@@ -278,7 +278,7 @@ class Topics(Machine):
     skew: Annotated[float, Place("page")] = Field(0.0, title="Routing skew (0 = even)", ge=0, le=2)
     """0: each expert is chosen equally often. 1: the second is chosen half as often as the first (Zipf)."""
 
-    measured: Annotated[str, Place("page")] = Field("", title="Own measurements", max_length=1000)
+    measured: Annotated[str, Place("page")] = Field("", title="Own measurements", max_length=measured.LONGEST)
     """What you measured yourself, up to three numbers; the page “How right is this?” reads and explains them."""
 
     @model_validator(mode="after")

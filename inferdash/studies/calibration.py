@@ -8,7 +8,7 @@ from inferdash.facts import library
 from inferdash.facts.engine import Band, Engine
 from inferdash.formula import recording
 from inferdash.scenario import Scenario, measured
-from inferdash.scenario.measured import KINDS, MOST, Measured
+from inferdash.scenario.measured import KINDS, LONGEST, MOST, Measured
 from inferdash.studies.numbers import Row, Table
 
 INTRO: Final = (
@@ -17,10 +17,12 @@ INTRO: Final = (
 )
 HOLDS: Final = (
     "They count for the same model on the same accelerator in the same engine. Tried on published measurements, two "
-    "numbers of a set-up lower the error for its other batches and lengths by a quarter in a decode pass, by a third "
-    "in serving, and not in a prefill. For other models and accelerators they made it larger, so there they do not "
+    "numbers of a set-up lower the median error for its other batches and lengths by a quarter in a decode pass and "
+    "in serving, and hardly in a prefill. For other models and accelerators they made it larger, so there they do not "
     "count."
 )
+_APART: Final = 1.25
+"""Factor between a measurement and what is expected then, from which on it does not fit."""
 HELP: Final = {
     "ttft": "Of a request alone, through the server, with its prompt not in a cache: such as 120 ms.",
     "itl": "Time between two tokens of a request at the scenario’s batch, in the middle of its answer: such as 9.5 ms.",
@@ -36,7 +38,11 @@ def added(scenario: Scenario, kind: str, value: str) -> str:
         PydanticCustomError: where it cannot be read, cannot be true or is one too many, with the reason.
     """
     new = measured.entered(kind, value, scenario)
-    return measured.written(measured.read(measured.written((*scenario.measurements, new)), scenario.config))
+    text = measured.written((*scenario.measurements, new))
+    measured.read(text, scenario.config)
+    if len(text) > LONGEST:
+        measured.refuse("would be too long for a link, as the own model and accelerator are written out in each")
+    return text
 
 
 def without(scenario: Scenario, place: int) -> str:
@@ -53,6 +59,11 @@ def name(one: Measured) -> str:
     return f"{KINDS[one.kind]}, batch {here.batch:,}, {here.prompt:,} + {here.answer:,} tokens"
 
 
+def removal(one: Measured) -> str:
+    """What the button says that takes one away."""
+    return f"Remove {_said(one, one.value)}, {one.machine.architecture.name}"
+
+
 def sentence(scenario: Scenario) -> str:
     """Which measurements count for the scenario."""
     every = scenario.measurements
@@ -61,7 +72,10 @@ def sentence(scenario: Scenario) -> str:
     if not own:
         return f"None of your measurements is of {here}, so none counts for it."
     count = quantities.count(len(own), "measurement")
-    return f"{count} of {here} count{'s' if len(own) == 1 else ''} on every page."
+    said = f"{count} of {here} count{'s' if len(own) == 1 else ''} on every page."
+    with recording():
+        torn = [one for one in own if not 1 / _APART < one.seconds / one.expected_s(scenario.program) < _APART]
+    return f"{said} They do not fit together: the table says what is left." if torn else said
 
 
 def table(scenario: Scenario) -> Table:

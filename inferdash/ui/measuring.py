@@ -22,7 +22,7 @@ def entry() -> None:
     with st.container(horizontal=True):
         for place, one in enumerate(state.scenario().measurements):
             st.button(
-                f"Remove {calibration.name(one)}",
+                calibration.removal(one),
                 key=f"_measured_{place}",
                 icon=":material/close:",
                 on_click=_remove,
@@ -39,7 +39,7 @@ def _add(kind: str) -> None:
     try:
         text = calibration.added(state.scenario(), kind, st.session_state["_measured_value"])
     except PydanticCustomError as error:
-        st.session_state[_SAID] = f"{error.message()}."
+        st.session_state[_SAID] = f"Your entry {error.message()}."
         return
     st.session_state["_measured_value"] = ""
     state.change(measured=text)

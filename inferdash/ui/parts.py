@@ -18,7 +18,7 @@ from inferdash.ui import state
 from inferdash.ui.controls import control
 
 LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute and bandwidth. Real systems are slower."
-EXPECTED: Final = "Expected: what {engine} was measured to reach; four of five measurements lie in the range."
+EXPECTED: Final = "Expected: of {engine}; four of five measurements lie in the range."
 """What the words mean in a label."""
 
 

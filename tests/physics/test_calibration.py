@@ -5,7 +5,7 @@ import pytest
 
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.calibration import MOVE, READING, factors, moved, parts_of
+from inferdash.physics.calibration import IN_A_PREFILL, MOVE, READING, factors, moved, parts_of
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.expected import expected
 
@@ -57,7 +57,7 @@ def test_no_share_of_a_datasheet_exceeds_one() -> None:
     here, engine = machine(), library.engines()["vllm"]
     one = expected(here, engine, requests=1, positions=1, past=1024)
     assert one is not None
-    fast = moved(engine, here, [parts_of(one)], np.zeros(1), np.array([0.0046]))
+    fast = moved(engine, here, [parts_of(one)], np.array([0.0046]))
     reach = fast.reach["nvidia-datacenter"]
     assert reach.bandwidth_share <= 1
     assert reach.arithmetic_share <= 1
@@ -71,6 +71,14 @@ def test_other_families_stay_as_they_were() -> None:
     engine = library.engines()["vllm"]
     one = expected(machine(), engine, requests=1, positions=1, past=1024)
     assert one is not None
-    slow = moved(engine, machine(), [parts_of(one)], np.zeros(1), np.array([0.02]))
+    slow = moved(engine, machine(), [parts_of(one)], np.array([0.02]))
     assert slow.reach["geforce"] == engine.reach["geforce"]
     assert slow.reach["nvidia-datacenter"] != engine.reach["nvidia-datacenter"]
+
+
+def test_a_prefill_moves_arithmetic_exchanges_and_the_server_only() -> None:
+    one = expected(machine(), library.engines()["vllm"], requests=1, positions=1024, past=0)
+    assert one is not None
+    moving, staying = parts_of(one, server_s=0.03, moves=IN_A_PREFILL)
+    assert moving == [0.0, float(one.compute_s), 0.0, 0.0, float(one.waiting_s), 0.03]
+    assert sum(moving) + staying == pytest.approx(float(one.pass_s) + 0.03)

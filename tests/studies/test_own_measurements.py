@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
 
 from inferdash import links
 from inferdash.facts import library
@@ -78,8 +80,11 @@ def test_one_of_an_own_config_is_of_the_scenarios_own() -> None:
     scenario = Scenario.model_validate({"model": "config", "config": config})
     text = calibration.added(scenario, "itl", "5 ms")
     assert "model_type" not in text
+    other = json.dumps({**json.loads(config), "num_hidden_layers": 32})
+    with pytest.raises(ValidationError, match=r"another config\.json"):
+        Scenario.model_validate({"model": "config", "config": other, "measured": text})
     with_it = Scenario.model_validate({"model": "config", "config": config, "measured": text})
-    assert with_it.program.name.endswith("as you measured it,")
+    assert with_it.program.name.endswith("as you measured it")
 
 
 def test_text_and_measurements_are_one() -> None:
@@ -107,7 +112,10 @@ def test_removing_one_keeps_the_others() -> None:
         ("itl~7ms~foo~1", "foo=1"),
         ("itl~7ms~title~x", "title"),
         ("tps~many", "no number of tokens"),
-        ("tps~inf", "no time or speed"),
+        ("tps~inf", "no number of tokens"),
+        ("tps~37.5.5", "no number of tokens"),
+        ("itl~9min", "check its unit"),
+        ("itl~9ms~batch~1~batch~16", "a field twice"),
         ("itl~1e308d", "too large"),
         ("itl~7ms~accelerator~m4-max", "needs the peak"),
         ("itl~20ms,itl~20ms,itl~20ms,itl~20ms", "more than 3"),
@@ -146,3 +154,30 @@ def test_the_tables_say_what_moved() -> None:
     other = links.decode("model=qwen3-8b&measured=itl~12ms&v=1").scenario
     assert calibration.sentence(other).startswith("None of your measurements is of Qwen3 8B")
     assert calibration.table(other).rows[0].values[-1] == "does not count here"
+
+
+@pytest.mark.parametrize(("typed", "read"), [("1,500", 1500), ("37.5", 37.5), ("0.5", 0.5)])
+def test_a_comma_separates_thousands_and_nothing_else(typed: str, read: float) -> None:
+    scenario = Scenario(model="llama-3.1-405b", gpus=8, batch=64 if read > 100 else 1, answer=64)
+    assert measured.entered("tps", typed, scenario).value == read
+    with pytest.raises(PydanticCustomError, match="no number of tokens"):
+        measured.entered("tps", "37,5", scenario)
+
+
+def test_what_is_too_long_for_a_link_is_refused_before_anything_changes() -> None:
+    own = {"model": "own", "accelerator": "own", "memory": 24e9, "bandwidth": 1.001e12, "peak": 1e14}
+    shape = {"layers": 11, "hidden": 2048, "heads": 16, "kv_heads": 4, "head_dim": 64, "feed_forward": 9999}
+    scenario = Scenario.model_validate(own | shape | {"vocabulary": 99_999, "batch": 17, "prompt": 3333, "answer": 777})
+    text = calibration.added(scenario, "itl", "50 ms")
+    assert len(text) < measured.LONGEST / 3
+
+
+def test_measurements_that_contradict_each_other_are_said_to() -> None:
+    torn = links.decode("measured=itl~6ms,itl~14ms&v=1").scenario
+    assert "do not fit together" in calibration.sentence(torn)
+    assert "do not fit together" not in calibration.sentence(links.decode("measured=itl~9ms&v=1").scenario)
+
+
+def test_a_first_token_leaves_the_decode_as_it_was() -> None:
+    plain, own = decode_of("batch=7&v=1"), decode_of("batch=7&measured=ttft~30ms&v=1")
+    assert own.expected == pytest.approx(plain.expected, rel=0.01)
