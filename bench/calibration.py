@@ -134,14 +134,8 @@ def _across(times: Times) -> Iterator[str]:
         who = {times.points[place].publisher for place in places[:GIVEN]}
         for (other_chip, other_engine, other_model), others in cells.items():
             theirs = [place for place in others if times.points[place].publisher in who][:_SOME]
-            if (
-                len(places) < GIVEN
-                or other_engine != engine
-                or not theirs
-                or (other_chip, other_model) == (chip, model)
-            ):
-                continue
-            if (other_chip == chip) == (other_model == model):
+            one_alike = (other_chip == chip) != (other_model == model)
+            if len(places) < GIVEN or other_engine != engine or not theirs or not one_alike:
                 continue
             both = (times.expected(theirs), times.expected(theirs, moved))
             shipped, own = (100 * np.abs(one / times.measured_s[theirs] - 1) for one in both)

@@ -9,7 +9,7 @@ from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.library import accelerators, models
 from inferdash.facts.measured import rows_of
-from inferdash.facts.precision import PRECISIONS, Precision, Rate
+from inferdash.facts.precision import PRECISIONS, Precision
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.parallelism import EVEN, Layout
 from inferdash.physics.passes import Pass, one_pass
@@ -18,7 +18,6 @@ CHUNK: Final = 8192
 """Positions that an engine puts into one pass of a prefill at most, where its own number was not published."""
 SERVED: Final = ("inferencemax",)
 """Publishers whose times went through a server."""
-RATES: Final[dict[str, Rate]] = {"fp16": "dense_bf16", "fp8": "dense_fp8", "fp4": "dense_fp4"}
 FORMATS: Final = {
     "fp16": PRECISIONS["bf16"],
     "bf16": PRECISIONS["bf16"],

@@ -156,9 +156,9 @@ def test_the_tables_say_what_moved() -> None:
     assert calibration.table(other).rows[0].values[-1] == "does not count here"
 
 
-@pytest.mark.parametrize(("typed", "read"), [("1,500", 1500), ("37.5", 37.5), ("0.5", 0.5)])
+@pytest.mark.parametrize(("typed", "read"), [("1,500", 1500), ("37.5", 37.5)])
 def test_a_comma_separates_thousands_and_nothing_else(typed: str, read: float) -> None:
-    scenario = Scenario(model="llama-3.1-405b", gpus=8, batch=64 if read > 100 else 1, answer=64)
+    scenario = Scenario(batch=64 if read > 100 else 1)
     assert measured.entered("tps", typed, scenario).value == read
     with pytest.raises(PydanticCustomError, match="no number of tokens"):
         measured.entered("tps", "37,5", scenario)
