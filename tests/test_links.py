@@ -164,6 +164,13 @@ BASELINE_1: dict[str, Any] = {
     "speed": "expected",
     "target_first": 1.0,
     "target_between": 0.05,
+    "load_as": "requests",
+    "active_users": 1000,
+    "think": 60.0,
+    "considered": ("h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm", "l40s", "mi300x"),
+    "formats": ("bf16", "fp8"),
+    "own_rents": "",
+    "most_gpus": 1024,
 }
 """What an empty link of version 1 has meant since it was first given out. A field may be added, none may change."""
 

@@ -1,11 +1,14 @@
 """What serving adds to a scenario: who comes when, how replicas work, and what is promised."""
 
+from collections.abc import Iterator
 from typing import Annotated, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from inferdash.scenario.marks import Choices, Place
+from inferdash.facts import library
+from inferdash.facts.precision import PRECISIONS
+from inferdash.scenario.marks import Choices, Place, Several, clipped, names_of
 from inferdash.scenario.topics import Topics
 from inferdash.validated import Quantity
 
@@ -13,6 +16,12 @@ PATTERNS: Final = {"random": "At random", "bursts": "In bursts", "day": "Over a 
 """Id in links -> how requests come."""
 SCHEDULES: Final = {"prompts": "Prompts first", "chunked": "Chunked prefill", "static": "Static"}
 """Id in links -> what a replica runs in its next pass."""
+LOADS: Final = {"requests": "Requests per second", "users": "Users"}
+"""Id in links -> how the load of a plan is said."""
+ACCELERATORS: Final = Choices("accelerator", lambda: names_of(library.accelerators()))
+FORMATS: Final = Choices("number format", lambda: {key: one.name for key, one in PRECISIONS.items()})
+_LEAST_RENT: Final = 0.01
+_MOST_RENT: Final = 1000
 RULES: Final = {"turns": "Each in turn", "least": "Least loaded", "prefix": "Where its prefix is"}
 """Id in links -> which replica a request goes to."""
 
@@ -31,6 +40,35 @@ def _swapped(scenario: "Operation") -> bool:
 
 def _prefixes(scenario: "Operation") -> bool:
     return scenario.found_share > 0
+
+
+def _users(scenario: "Operation") -> bool:
+    return scenario.load_as == "users"
+
+
+def _pairs(text: str) -> Iterator[tuple[str, float]]:
+    """The ids and prices of a list such as "h100-sxm 2.5, b200-sxm 4.9".
+
+    Raises:
+        ValueError: where a part is no such pair.
+    """
+    for part in text.split(","):
+        if part.strip():
+            name, price = part.split()
+            yield name, float(price)
+
+
+def _rents(value: str) -> str:
+    try:
+        found = dict(_pairs(value))
+    except ValueError:
+        raise PydanticCustomError("plain", "is not a list of accelerators and dollars such as h100-sxm 2.5") from None
+    unknown = next((name for name in found if name not in library.accelerators()), None)
+    if unknown is not None:
+        raise PydanticCustomError("plain", "holds {one}, which is no known accelerator", {"one": clipped(unknown)})
+    if not all(_LEAST_RENT <= price <= _MOST_RENT for price in found.values()):
+        raise PydanticCustomError("plain", "holds a rent that is not from $0.01 to $1,000 an hour")
+    return value
 
 
 class Operation(Topics):
@@ -72,7 +110,7 @@ class Operation(Topics):
     """Share of each prompt whose keys and values a cache of prefixes has already: it is not run again."""
     prefixes: Annotated[int, Place("page", _prefixes)] = Field(1, title="Different prefixes", ge=1, le=100_000)
     """Sessions or prompts that requests share. A replica finds a prefix once it was there."""
-    replicas: Annotated[int, Place("page")] = Field(1, title="Replicas", ge=1, le=64)
+    replicas: Annotated[int, Place("page")] = Field(1, title="Replicas", ge=1, le=1024)
     """Copies of the model, each on the GPUs of the scenario."""
     rule: Annotated[str, Choices("rule", lambda: RULES), Place("page", _replicas)] = Field(
         "least", title="A request goes to"
@@ -91,6 +129,47 @@ class Operation(Topics):
         0.05, title="Target between tokens", ge=1e-4, le=3600
     )
     """Inter-token latency that a request should not exceed, such as 30 ms."""
+
+    load_as: Annotated[
+        str,
+        Choices("way to say the load", lambda: {"requests": "Requests per second", "users": "Users"}),
+        Place("page"),
+    ] = Field("requests", title="Load as")
+    """Requests a second, or users who each send one now and then."""
+    active_users: Annotated[int, Place("page", _users)] = Field(
+        1000, title="Users at the same time", ge=1, le=1_000_000_000
+    )
+    """Users who are there in the busiest hour, not all who have an account."""
+    think: Annotated[float, Quantity("s"), Place("page", _users)] = Field(
+        60.0, title="Time between requests of a user", ge=0.1, le=86_400
+    )
+    """From one request of a user to the next, such as 60 s."""
+    considered: Annotated[
+        tuple[str, ...],
+        Several(Choices("accelerator", lambda: names_of(library.accelerators())), most=65),
+        Place("page"),
+    ] = Field(
+        ("h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm", "l40s", "mi300x"), title="Accelerators to choose from"
+    )
+    """Each needs a rent: the middle of what is quoted, or yours."""
+    formats: Annotated[tuple[str, ...], Several(FORMATS, most=15), Place("page")] = Field(
+        ("bf16", "fp8"), title="Weight precisions to choose from"
+    )
+    """A model in fewer bits may answer worse; that is for you to test."""
+    own_rents: Annotated[str, AfterValidator(_rents), Place("page")] = Field("", title="Your rents", max_length=500)
+    """Dollars an hour for one GPU, in place of what is quoted: h100-sxm 2.5, b200-sxm 4.9."""
+    most_gpus: Annotated[int, Place("page")] = Field(1024, title="GPUs at most", ge=1, le=100_000)
+    """Of one kind, that can be had."""
+
+    @property
+    def demand_per_s(self) -> float:
+        """Requests a second that the plan is for."""
+        return self.load if self.load_as == "requests" else self.active_users / self.think
+
+    @property
+    def rents(self) -> dict[str, float]:
+        """Id of an accelerator -> dollars an hour that the reader entered."""
+        return dict(_pairs(self.own_rents))
 
     @model_validator(mode="after")
     def _chunks(self) -> Self:
