@@ -16,6 +16,7 @@ from inferdash.studies import (
     memory,
     model,
     overview,
+    plan,
     prompt_cache,
     quantization,
     serving,
@@ -35,6 +36,7 @@ STUDIES: Final[Mapping[str, ModuleType]] = {
         experts,
         feature_cost,
         serving,
+        plan,
         memory,
         model,
     )

@@ -116,6 +116,13 @@ def download(content: Table, *, name: str) -> None:
     )
 
 
+def save(label: str, text: str, *, name: str) -> None:
+    """A text in Markdown, to download."""
+    st.download_button(
+        label, text, file_name=f"{name}.md", mime="text/markdown", icon=":material/download:", on_click="ignore"
+    )
+
+
 def preset(architecture: Architecture) -> None:
     """The model as a preset file, to download."""
     st.download_button(

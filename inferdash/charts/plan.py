@@ -1,0 +1,39 @@
+"""Set-ups by cost and speed."""
+
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from inferdash.charts import theme
+
+
+@cache
+def frontier() -> dict[str, Any]:
+    """Rows "frontier" (dots on a line of steps), "best" and "target" (a level line)."""
+    x = alt.X("usd_per_hour:Q", scale=alt.Scale(type="log", padding=30), axis=theme.money_axis("rent an hour"))
+    y = alt.Y(
+        "itl_s:Q",
+        scale=alt.Scale(type="log", padding=20),
+        axis=theme.log_time_axis("between tokens, nine of ten requests are within"),
+    )
+    dots, best, target = (alt.Chart(alt.NamedData(name)) for name in ("frontier", "best", "target"))
+    tooltip = [
+        alt.Tooltip("label:N", title="set-up"),
+        alt.Tooltip("said:N", title="as"),
+        alt.Tooltip("usd_per_hour:Q", title="dollars an hour", format=",.2f"),
+        alt.Tooltip("itl_s:Q", title="seconds", format=".4f"),
+    ]
+    return theme.finished(
+        alt.layer(
+            target.mark_rule(strokeDash=[4, 4], strokeWidth=2, color=theme.INK).encode(y),
+            *theme.outlined(target.encode(y, x=alt.value(4)), 13, align="left", dy=-8),
+            dots.mark_line(interpolate="step-after", strokeWidth=2).encode(x, y, color=theme.MEANING),
+            dots.mark_point(size=70, filled=True, opacity=1).encode(x, y, color=theme.MEANING, tooltip=tooltip),
+            best.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
+                x, y, color=theme.MEANING, tooltip=tooltip
+            ),
+            *theme.outlined(best.encode(x, y), align="left", dx=14, dy=-12, fontWeight="bold"),
+        ),
+        height=340,
+    )

@@ -1,0 +1,358 @@
+"""Meet a target: the cheapest set-up that carries a load within its targets, and why others do not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from inferdash import quantities
+from inferdash.facts import library
+from inferdash.facts.precision import PRECISIONS
+from inferdash.formula import recording
+from inferdash.physics.parallelism import Layout
+from inferdash.scenario import Scenario
+from inferdash.serving import planner
+from inferdash.serving.candidates import Candidate, Failure
+from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.planner import Confirmation, Plan
+from inferdash.studies.numbers import Headline, Row, Table, number, part, show
+
+NAME: Final = "plan"
+TITLE: Final = "Meet a target"
+_MONTH_H: Final = 730
+"""Hours of a month, on average."""
+_REASONS: Final = {
+    "memory": ("the model and a request do not fit", "B"),
+    "first token": ("the first token takes too long", "s"),
+    "inter-token": ("tokens come too slowly", "s"),
+    "load": ("too many GPUs are needed", "GPUs"),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A set-up of the plan."""
+
+    accelerator: str = number("word", "accelerator")
+    weights: str = number("word", "weight precision")
+    layout: str = number("word", "how the GPUs of a replica share the model")
+    gpus: int = number("GPUs", "of a replica")
+    replicas: int = number("replicas", "copies of the model")
+    total_gpus: int = number("GPUs", "in all")
+    places: int = number("requests", "batch limit of a group of GPUs")
+    usd_per_hour: float = number("$", "an hour")
+    usd_per_month: float = number("$", "a month of 730 hours")
+    usd_per_mtok_prompt: float = number("$", "a million prompt tokens, were they to pay for all")
+    usd_per_mtok_written: float = number("$", "a million written tokens, were they to pay for all")
+    carries_per_s: float = number("requests/s", "carried within the targets")
+    utilization: float = number("%", "of that in use")
+    ttft_p90_s: float = number("s", "time to first token of nine in ten requests")
+    itl_p90_s: float = number("s", "inter-token latency of nine in ten requests")
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Every headline number of the page."""
+
+    best: Choice | None = part("the cheapest that holds")
+    candidates: tuple[Choice, ...] = number("rows", "the next by cost, as predicted")
+    considered: int = number("set-ups", "considered: accelerators, precisions and layouts")
+    scored: int = number("set-ups", "scored, each with its batch limits and numbers of replicas")
+
+
+def study(scenario: Scenario) -> Meeting:
+    """The numbers of the page for a scenario."""
+    found = planned(scenario)
+    if found is None:
+        return Meeting(None, (), 0, 0)
+    return Meeting(
+        best=_choice(scenario, found.best, found.confirmation) if found.best else None,
+        candidates=tuple(_choice(scenario, one) for one in found.following),
+        considered=found.set_ups,
+        scored=found.scored,
+    )
+
+
+def obstacle(scenario: Scenario) -> str:
+    """Why nothing is planned, in words; nothing where something is."""
+    if scenario.answer < 2:  # noqa: PLR2004 - between two tokens lies the latency
+        return "A plan needs answers of two tokens at least: between two of them lies the latency."
+    context = scenario.architecture.context
+    tokens = scenario.prompt + scenario.answer
+    if context is not None and tokens > context:
+        return f"A prompt and its answer are {tokens:,} tokens; {scenario.architecture.name} was made for {context:,}."
+    if _first_target(scenario) <= 0:
+        server = quantities.shown(scenario.program.server, "s")
+        return f"The server alone adds {server} to the first token, which is more than its target."
+    if not scenario.considered or not scenario.formats:
+        return "Choose accelerators and weight precisions to plan with."
+    return ""
+
+
+def _first_target(scenario: Scenario) -> float:
+    return scenario.target_first - _server_s(scenario)
+
+
+def _server_s(scenario: Scenario) -> float:
+    return library.engines()[scenario.engine].server if scenario.speed == "expected" else 0.0
+
+
+@lru_cache(maxsize=16)
+def planned(scenario: Scenario) -> Plan | None:
+    """The plan of a scenario; None where there is an obstacle."""
+    if obstacle(scenario):
+        return None
+    with recording():
+        return planner.plan(demand(scenario), offer(scenario), seed=scenario.seed)
+
+
+def demand(scenario: Scenario) -> Demand:
+    """What is asked for."""
+    return Demand(
+        requests_per_s=scenario.demand_per_s,
+        prompt=scenario.prompt,
+        answer=scenario.answer,
+        found_share=scenario.found_share,
+        time_to_first_token_s=_first_target(scenario),
+        inter_token_latency_s=scenario.target_between,
+    )
+
+
+def offer(scenario: Scenario) -> Offer:
+    """What it may be built from: each accelerator at the reader's rent, or the middle of what is quoted."""
+    chips = {key: library.accelerators()[key] for key in scenario.considered}
+    quoted = {key: chip.rent.middle for key, chip in chips.items() if chip.rent}
+    return Offer(
+        model=scenario.architecture,
+        accelerators=chips,
+        rents={key: price for key, price in (quoted | scenario.rents).items() if key in chips},
+        weights=scenario.formats,
+        caches=(scenario.kv,),
+        engine=library.engines()[scenario.engine] if scenario.speed == "expected" else None,
+        most_gpus=scenario.most_gpus,
+    )
+
+
+def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None) -> Choice:
+    first_s, between_s = one.time_to_first_token_s, one.inter_token_latency_s
+    if said and said.time_to_first_token_s.p90 is not None and said.inter_token_latency_s.p90 is not None:
+        first_s, between_s = said.time_to_first_token_s.p90, said.inter_token_latency_s.p90
+    return Choice(
+        accelerator=library.accelerators()[one.accelerator].name,
+        weights=PRECISIONS[one.weights].name,
+        layout=layout_name(one.layout),
+        gpus=one.gpus,
+        replicas=one.replicas,
+        total_gpus=one.total_gpus,
+        places=one.places,
+        usd_per_hour=one.usd_per_hour,
+        usd_per_month=one.usd_per_hour * _MONTH_H,
+        usd_per_mtok_prompt=one.usd_per_mtok_prompt,
+        usd_per_mtok_written=one.usd_per_mtok_written,
+        carries_per_s=one.carries_per_s,
+        utilization=one.utilization,
+        ttft_p90_s=first_s + _server_s(scenario),
+        itl_p90_s=between_s,
+    )
+
+
+def layout_name(layout: Layout) -> str:
+    """How GPUs share a model, in words."""
+    said = [
+        f"{many} {how}"
+        for many, how in (
+            (layout.tensor, "tensor parallel"),
+            (layout.pipeline, "pipeline stages"),
+            (layout.data, "data parallel"),
+        )
+        if many > 1
+    ]
+    return " × ".join(said) + (", experts spread" if layout.expert > 1 else "") if said else "one GPU"
+
+
+def sentence(scenario: Scenario, result: Meeting) -> str:
+    """The plan in words."""
+    blocked = obstacle(scenario)
+    if blocked:
+        return blocked
+    load = f"{quantities.digits(scenario.demand_per_s)} requests per second of {scenario.architecture.name}"
+    best = result.best
+    if best is None:
+        return f"Nothing that was chosen carries {load} within both targets."
+    return (
+        f"{load} take {best.total_gpus:,} × {best.accelerator} in {best.weights}, "
+        f"{quantities.shown(best.usd_per_hour, '$')} an hour: the cheapest that holds both targets, confirmed by "
+        "simulation."
+    )
+
+
+def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
+    """The four numbers on top."""
+    best, how = result.best, f"({scenario.speed})"
+    return [
+        Headline("Rent an hour", best and best.usd_per_hour, "$"),
+        Headline("Rent a month", best and best.usd_per_month, "$"),
+        Headline(f"First token, 90% within {how}", best and best.ttft_p90_s, "s"),
+        Headline(f"Between tokens, 90% within {how}", best and best.itl_p90_s, "s"),
+    ]
+
+
+def choice_table(result: Meeting) -> Table:
+    """The cheapest that holds, and the next."""
+    rows = [*filter(None, [result.best]), *result.candidates]
+    return Table(
+        ("GPUs", "an hour", "first token, 90%", "between, 90%", "precision", "a replica", "replicas", "batch limit"),
+        tuple(
+            Row(
+                one.accelerator,
+                "word",
+                (
+                    f"{one.total_gpus:,}",
+                    show(one.usd_per_hour, "$"),
+                    show(one.ttft_p90_s, "s"),
+                    show(one.itl_p90_s, "s"),
+                    one.weights,
+                    one.layout,
+                    f"{one.replicas:,}",
+                    f"{one.places:,}",
+                ),
+            )
+            for one in rows
+        ),
+        head="Set-up",
+    )
+
+
+def frontier_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
+    """Cost against speed: "frontier" (what none beats in both), "best" and "target"; nothing without a plan."""
+    found = planned(scenario)
+    if found is None or not found.frontier:
+        return {}
+    rows = [_dot(scenario, one) for one in found.frontier]
+    best = [_dot(scenario, found.best) | {"label": "the plan"}] if found.best else []
+    return {"frontier": rows, "best": best, "target": [{"itl_s": scenario.target_between, "label": "target"}]}
+
+
+def _dot(scenario: Scenario, one: Candidate) -> dict[str, Any]:
+    choice = _choice(scenario, one)
+    return {
+        "usd_per_hour": one.usd_per_hour,
+        "itl_s": one.inter_token_latency_s,
+        "meaning": "money",
+        "label": f"{choice.total_gpus} × {choice.accelerator.removeprefix('NVIDIA ')}",
+        "said": f"{choice.weights}, {choice.layout}, {choice.replicas} replicas",
+    }
+
+
+def failure_table(scenario: Scenario) -> Table | None:
+    """Why other set-ups fail, with the one that misses by least; None where none fails."""
+    found = planned(scenario)
+    if found is None or not found.failures:
+        return None
+    return Table(
+        ("set-ups", "nearest miss", "it has", "allowed"),
+        tuple(_failure(one) for one in found.failures),
+        head="They fail because",
+    )
+
+
+def _failure(one: Failure) -> Row:
+    why, unit = _REASONS[one.reason]
+    name = library.accelerators()[one.accelerator].name
+    miss = f"{name}, {PRECISIONS[one.weights].name}, {layout_name(one.layout)}"
+    return Row(why, "word", (f"{one.set_ups:,}", miss, show(one.value, unit), show(one.allowed, unit)))
+
+
+def notes(scenario: Scenario) -> list[str]:
+    """What the reader should know about the plan."""
+    found = planned(scenario)
+    if found is None:
+        return []
+    return [*_refusals(found), *_left_out(found)]
+
+
+def _refusals(found: Plan) -> Iterator[str]:
+    for one in found.refused[:3]:
+        chips = f"{one.candidate.total_gpus:,} × {library.accelerators()[one.candidate.accelerator].name}"
+        yield f"{chips} is cheaper on paper; the simulator finds it {quantities.percent(one.over - 1)} over a target."
+
+
+def _left_out(found: Plan) -> Iterator[str]:
+    for key, reason in found.left_out.items():
+        yield f"{library.accelerators()[key].name}: {reason}."
+
+
+def changes(scenario: Scenario) -> dict[str, Any]:
+    """The fields that make the plan the scenario; none without one."""
+    found = planned(scenario)
+    if found is None or found.best is None:
+        return {}
+    one, layout = found.best, found.best.layout
+    alone = [name for name in ("tensor", "pipeline", "data") if getattr(layout, name) > 1]
+    kind = "even" if not alone else "expert" if alone == ["data"] else alone[0] if len(alone) == 1 else "mixed"
+    return {
+        "accelerator": one.accelerator,
+        "weights": one.weights,
+        "gpus": one.gpus,
+        "layout": kind,
+        "tensor_parallel": layout.tensor if kind == "mixed" else 1,
+        "pipeline_parallel": layout.pipeline if kind == "mixed" else 1,
+        "expert_parallel": kind == "mixed" and layout.expert > 1,
+        "memory_of": "engine",
+        "weight_memory": None,
+        "replicas": min(one.replicas, 1024),
+        "rule": "turns",
+        "places": one.places,
+        "schedule": "prompts",
+        "load": min(scenario.demand_per_s, 100_000),
+        "pattern": "random",
+        "rent": one.usd_per_hour / one.total_gpus,
+        "batch": max(1, round(one.batch)),
+    }
+
+
+METHOD: Final = (
+    "Every accelerator, precision and way to share the model is scored over batch limits and numbers of replicas with "
+    "the formulas of the other pages; the simulator then confirms, from the cheapest up, prompts read first and "
+    "requests in turn over the replicas. There is no margin beside the targets: for failing machines and busier days, "
+    "plan a higher load."
+)
+
+
+FRONTIER: Final = (
+    "Each dot is the cheapest set-up that writes as fast, as predicted: whoever wants faster answers moves down the "
+    "line and pays more."
+)
+
+
+def subject(scenario: Scenario) -> str:
+    """What the plan is for, in a line."""
+    load = f"{quantities.digits(scenario.demand_per_s)} requests per second"
+    if scenario.load_as == "users":
+        users, think = quantities.count(scenario.active_users, "user"), quantities.shown(scenario.think, "s")
+        load = f"{users} who ask every {think}, {load}"
+    first, between = (quantities.shown(s, "s") for s in (scenario.target_first, scenario.target_between))
+    texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
+    return f"{scenario.architecture.name}, {load}, {texts}, first token {first}, between tokens {between}"
+
+
+def rent_table(scenario: Scenario) -> Table:
+    """What an hour of each accelerator is taken to cost, and what is quoted."""
+    rows = []
+    for key in scenario.considered:
+        chip, own = library.accelerators()[key], scenario.rents.get(key)
+        quoted = "nothing" if chip.rent is None else f"${chip.rent.low:,.2f} to ${chip.rent.high:,.2f}"
+        taken = own if own is not None else chip.rent and chip.rent.middle
+        sources = "; ".join(dict.fromkeys(one.source for one in chip.rents)) or "enter yours"
+        rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, "you" if own is not None else sources)))
+    return Table(("taken, an hour", "quoted", "by"), tuple(rows), head="One GPU")
+
+
+def markdown(scenario: Scenario, result: Meeting) -> str:
+    """The plan to paste."""
+    lines = [f"# {TITLE}", f"{subject(scenario)}.", sentence(scenario, result), choice_table(result).markdown()]
+    failures = failure_table(scenario)
+    if failures:
+        lines.append(failures.markdown())
+    said = [f"- {note}" for note in notes(scenario)]
+    return "\n\n".join([*lines, "\n".join(said), rent_table(scenario).markdown(), METHOD]) + "\n"
