@@ -74,15 +74,11 @@ def full_share(*, load_share: Number, variation: Number, spread: Number, room: N
     """
     return np.minimum(
         1,
-        1
+        (1 + np.exp(-1.7 * room))
         / (
             1
-            + (1 - load_share)
-            / variation
-            * spread
-            * 2.507
-            * np.exp(np.minimum(300, room * room / 2))
-            / (1 + np.exp(-1.7 * room))
+            + np.exp(-1.7 * room)
+            + 2.507 * spread * (1 - load_share) / variation * np.exp(np.minimum(300, room * room / 2))
         ),
     )
 
