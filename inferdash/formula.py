@@ -6,7 +6,7 @@ numbers is kept with its inputs and its result, so that a page can show the arit
 as LaTeX, read from the expression itself. Nothing is typed twice, so nothing drifts.
 
 The expression may use + - * / **, numbers, its parameters, `numpy.maximum`, `minimum`, `ceil`, `floor`, `rint`,
-`exp`, and `sum(... for i in range(n))`. So it works on numbers and on numpy arrays alike.
+`exp`, `log`, and `sum(... for i in range(n))`. So it works on numbers and on numpy arrays alike.
 """
 
 import ast
@@ -37,10 +37,11 @@ FUNCTIONS: Final = {
     "floor": "floor",
     "rint": "round",
     "exp": "exp",
+    "log": "log",
 }
 """numpy name -> name in the text of a formula."""
 _FENCES: Final = {"ceil": (r"\lceil ", r" \rceil"), "floor": (r"\lfloor ", r" \rfloor")}
-_NAMED: Final = {"max", "min", "exp"}
+_NAMED: Final = {"max", "min", "exp", "log"}
 """Functions that LaTeX has a sign for."""
 _TIGHTNESS: Final = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.USub: 3, ast.Pow: 4}
 _ATOM: Final = 9

@@ -1,12 +1,17 @@
 """An accelerator as its datasheet: memory, bandwidth, peaks. A rate that a chip does not have is absent."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
 
-from pydantic import Field
+import numpy as np
+from pydantic import Field, PositiveInt, model_validator
+from pydantic_core import PydanticCustomError
 
 from inferdash.facts.precision import PRECISIONS, Precision
 from inferdash.facts.provenance import Sourced
-from inferdash.validated import Bytes, BytesPerSecond, FlopsPerSecond
+from inferdash.formula import Number
+from inferdash.validated import Bytes, BytesPerSecond, FlopsPerSecond, Validated
 
 Family: TypeAlias = Literal[
     "nvidia-datacenter",
@@ -23,6 +28,34 @@ Family: TypeAlias = Literal[
 
 Workstation: NVIDIA's professional cards with GDDR memory, also for servers. Unified: memory shared with a processor.
 """
+
+
+class Rent(Validated):
+    """What one accelerator rents for by the hour, as one source quotes it."""
+
+    low: float = Field(gt=0)
+    """Dollars an hour for one accelerator; the same as `high` where one price is quoted."""
+    high: float = Field(gt=0)
+    kind: str
+    """From whom, and how: "long-tail", "hyperscaler", "on-demand"; empty where the source does not say."""
+    source: str
+    """Where it was read, with its day or month; one without a day says so."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Rent":
+        if self.low > self.high:
+            raise PydanticCustomError("rent", "a range of rents starts with its lower price")
+        return self
+
+
+@dataclass(frozen=True)
+class RentRange:
+    """Dollars an hour for one accelerator over all that is quoted."""
+
+    low: float
+    middle: float
+    """The median of the middles of what is quoted."""
+    high: float
 
 
 class Accelerator(Sourced):
@@ -43,8 +76,23 @@ class Accelerator(Sourced):
     dense_fp4: FlopsPerSecond | None = None
     link_bandwidth: BytesPerSecond | None = None
     """Between accelerators, one way, for one accelerator."""
+    linked: PositiveInt = 8
+    """Accelerators that this link joins, of one machine: eight in the usual server, two or four on a bridge."""
     sparse_trap: str = ""
     """Figures often copied as the dense peak, which are not."""
+    rents: tuple[Rent, ...] = ()
+    """As sources quote them; none where none was found."""
+
+    @property
+    def rent(self) -> RentRange | None:
+        """All that is quoted, in three numbers; None where nothing is."""
+        if not self.rents:
+            return None
+        return RentRange(
+            low=min(rent.low for rent in self.rents),
+            middle=float(np.median([(rent.low + rent.high) / 2 for rent in self.rents])),
+            high=max(rent.high for rent in self.rents),
+        )
 
     def rate(self, precision: Precision) -> tuple[Precision, float | None]:
         """The format in which this chip multiplies numbers stored as `precision`, and its dense peak in FLOP/s.
@@ -55,3 +103,47 @@ class Accelerator(Sourced):
         own: float | None = getattr(self, precision.rate)
         wide = self.dense_bf16 or self.dense_fp16
         return (precision, own) if own and own >= (wide or 0) else (PRECISIONS["bf16"], wide)
+
+
+@dataclass(frozen=True, eq=False)
+class Accelerators:
+    """Several accelerators of one family in the place of one, with a column where it has a number."""
+
+    members: tuple[Accelerator, ...]
+    family: Family
+    memory: Number
+    bandwidth: Number
+    link_bandwidth: Number | None
+
+    def rate(self, precision: Precision) -> tuple[Precision, Number | None]:
+        """The dense peak of each in FLOP/s for numbers stored as `precision`; None where that of one is not known.
+
+        The format in which a chip multiplies them is its own, so the first of the two is only what was asked for.
+        """
+        return precision, column([chip.rate(precision)[1] for chip in self.members])
+
+
+def column(numbers: Sequence[float | None]) -> Number | None:
+    """Numbers below each other, an array of shape (n, 1); None where one of them is not known."""
+    return None if None in numbers else np.array(numbers, dtype=np.float64)[:, None]
+
+
+def side_by_side(members: Sequence[Accelerator]) -> Accelerator:
+    """Accelerators of one family as one of them: a formula of physics then answers with a row for each.
+
+    Their numbers are arrays of shape (n, 1), so that batches or tokens, along the last axis, cross them.
+
+    Raises:
+        ValueError: where they are of several families, whose reach differs.
+    """
+    (family, *others) = {chip.family for chip in members}
+    if others:
+        raise ValueError(f"{len(others) + 1} families of accelerators do not stand side by side")
+    together = Accelerators(
+        members=tuple(members),
+        family=family,
+        memory=np.array([chip.memory for chip in members])[:, None],
+        bandwidth=np.array([chip.bandwidth for chip in members])[:, None],
+        link_bandwidth=column([chip.link_bandwidth for chip in members]),
+    )
+    return cast("Accelerator", together)

@@ -1,0 +1,215 @@
+"""Set-ups by name and number: those that hold, and why the others do not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from inferdash.physics.batching import usd_per_mtok
+from inferdash.physics.parallelism import Layout
+from inferdash.physics.steady_state import fewest_replicas
+from inferdash.serving.curves import PLACES, REPLICAS, Curves
+from inferdash.serving.offers import Demand, Offer
+
+Reason = Literal["memory", "first token", "inter-token", "load"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A set-up that is expected to hold: what it is, what it costs, how fast it is."""
+
+    accelerator: str
+    """Id."""
+    weights: str
+    """Id of the number format of the parameters."""
+    cache: str
+    """Id of the number format of keys and values."""
+    layout: Layout
+    """How the GPUs of a replica share the model."""
+    places: int
+    """Requests in the batch of a group of GPUs that serves requests of its own, at most."""
+    replicas: int
+    usd_per_hour: float
+    """For all replicas."""
+    usd_per_mtok_prompt: float
+    """Dollars for a million tokens of prompts, found ones included, were they to pay for all."""
+    usd_per_mtok_written: float
+    """Dollars for a million written tokens, were they to pay for all."""
+    carries_per_s: float
+    """Requests a second that all replicas carry within the targets."""
+    utilization: float
+    """The load over that."""
+    time_to_first_token_s: float
+    """Predicted p90 at the load, without server and network."""
+    inter_token_latency_s: float
+    """Predicted p90 at the load, of the mean between the tokens of a request."""
+    batch: float
+    """Mean requests in the batch of a group at the load."""
+    memory_bytes: float
+    """In use on one GPU where all places are taken: parameters and caches."""
+    usable_bytes: float
+    """Of one GPU for parameters and caches."""
+
+    @property
+    def gpus(self) -> int:
+        """Of a replica."""
+        return self.layout.gpus
+
+    @property
+    def total_gpus(self) -> int:
+        """Of all replicas."""
+        return self.replicas * self.layout.gpus
+
+    @property
+    def groups(self) -> int:
+        """Groups of GPUs that serve requests of their own, over all replicas."""
+        return self.replicas * self.layout.data
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Set-ups that do not hold for one reason, and the one that misses by least.
+
+    Memory: no request fits beside the parameters. First token, inter-token: the target is missed by a single request
+    alone. Load: more GPUs are needed than can be had.
+    """
+
+    reason: Reason
+    set_ups: int
+    accelerator: str
+    weights: str
+    cache: str
+    layout: Layout
+    value: float
+    """Of the nearest: bytes on one GPU with one request, seconds, or GPUs."""
+    allowed: float
+    """In the same unit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A row of curves, with the batch limit that needs the fewest replicas, and of these the one that carries most."""
+
+    curves: Curves
+    row: int
+    place: int
+    """Index of `PLACES`."""
+    within_per_s: float
+    """Requests a second that a replica carries within the targets; 0 where none."""
+    least: int
+    """Replicas at least for which that holds."""
+
+    @property
+    def accelerator(self) -> str:
+        """Id."""
+        return self.curves.accelerators[self.row]
+
+    def candidate(self, demand: Demand, rent: float, replicas: int | None = None) -> Candidate:
+        """The set-up with so many replicas; with the fewest that carry the load where None."""
+        curves, row, place, layout = self.curves, self.row, self.place, self.curves.layout
+        if replicas is None:
+            replicas = self.fewest(demand)
+        load = demand.requests_per_s / (replicas * layout.data)
+        regular = int(np.searchsorted(REPLICAS, replicas, side="right")) - 1
+        usd_per_hour = rent * replicas * layout.gpus
+
+        def at(values: np.ndarray) -> float:
+            return float(np.interp(load, curves.carried_per_s[row], values))
+
+        def usd(tokens: int) -> float:
+            tokens_per_s = tokens * demand.requests_per_s
+            return float(usd_per_mtok(usd_per_hour=usd_per_hour, tokens_per_s=tokens_per_s, utilization=1))
+
+        return Candidate(
+            accelerator=self.accelerator,
+            weights=curves.weights,
+            cache=curves.cache,
+            layout=layout,
+            places=int(PLACES[place]),
+            replicas=replicas,
+            usd_per_hour=usd_per_hour,
+            usd_per_mtok_prompt=usd(demand.prompt),
+            usd_per_mtok_written=usd(demand.answer),
+            carries_per_s=replicas * self.within_per_s,
+            utilization=demand.requests_per_s / (replicas * self.within_per_s),
+            time_to_first_token_s=at(curves.first_token_s[row, regular, place]),
+            inter_token_latency_s=at(curves.latency_s[row, regular, place]),
+            batch=at(curves.batches[row, regular]),
+            memory_bytes=float(curves.memory_bytes[row, place]),
+            usable_bytes=float(curves.usable_bytes[row]),
+        )
+
+    def fewest(self, demand: Demand) -> int:
+        """Replicas that carry the load within the targets."""
+        needed = fewest_replicas(requests_per_s=demand.requests_per_s, carried_per_s=self.within_per_s)
+        return max(self.least, int(needed))
+
+    def failure(self, demand: Demand, offer: Offer) -> Failure | None:
+        """Why it does not hold; None where it does."""
+        curves, row = self.curves, self.row
+        first_s = float(curves.first_token_s[row, ..., 0].min())
+        latency_s = float(curves.latency_s[row, ..., 0].min())
+        gpus = self.fewest(demand) * curves.layout.gpus if self.within_per_s else 0
+        tried: tuple[tuple[Reason, bool, float, float], ...] = (
+            (
+                "memory",
+                curves.most_places[row] < 1,
+                float(curves.memory_bytes[row, 0]),
+                float(curves.usable_bytes[row]),
+            ),
+            ("first token", first_s > demand.time_to_first_token_s, first_s, demand.time_to_first_token_s),
+            ("inter-token", not self.within_per_s, latency_s, demand.inter_token_latency_s),
+            ("load", gpus > offer.most_gpus, gpus, offer.most_gpus),
+        )
+        for reason, failed, value, allowed in tried:
+            if failed:
+                return Failure(
+                    reason=reason,
+                    set_ups=1,
+                    accelerator=self.accelerator,
+                    weights=curves.weights,
+                    cache=curves.cache,
+                    layout=curves.layout,
+                    value=value,
+                    allowed=allowed,
+                )
+        return None
+
+
+def setups_of(curves: Sequence[Curves], demand: Demand) -> list[Setup]:
+    """Every accelerator, format and layout, each with its best batch limit."""
+    found = []
+    for one in curves:
+        carried = one.layout.data * one.within(demand)
+        with np.errstate(divide="ignore"):
+            needed = fewest_replicas(requests_per_s=demand.requests_per_s, carried_per_s=carried)
+        replicas = np.maximum(REPLICAS[:, None], needed)
+        most = carried.max(axis=(1, 2), keepdims=True)
+        rank = replicas - carried / np.where(most > 0, 2 * most, 1)  # a half at most, so less than a replica
+        for row, place in enumerate(rank.reshape(len(rank), -1).argmin(axis=1)):
+            regular, limit = divmod(int(place), len(PLACES))
+            found.append(Setup(one, row, limit, float(carried[row, regular, limit]), int(REPLICAS[regular])))
+    return found
+
+
+def failures(setups: Sequence[Setup], demand: Demand, offer: Offer) -> tuple[Failure, ...]:
+    """The set-ups that do not hold, by reason, most of them first."""
+    met: dict[Reason, Failure] = {}
+    for setup in setups:
+        one = setup.failure(demand, offer)
+        if one is None:
+            continue
+        before = met.get(one.reason, one)
+        nearest = min(before, one, key=lambda failure: failure.value / failure.allowed)
+        met[one.reason] = replace(nearest, set_ups=before.set_ups + 1 if one.reason in met else 1)
+    return tuple(sorted(met.values(), key=lambda failure: -failure.set_ups))
+
+
+def frontier(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Those that none beats in both cost and p90 latency between tokens, from the cheapest to the fastest."""
+    best: list[Candidate] = []
+    for one in sorted(candidates, key=lambda candidate: (candidate.usd_per_hour, candidate.inter_token_latency_s)):
+        if not best or one.inter_token_latency_s < best[-1].inter_token_latency_s:
+            best.append(one)
+    return tuple(best)

@@ -1,0 +1,149 @@
+"""The commands that start a replica of a set-up, as text: nothing is run.
+
+Flags were looked up on 30 November 2026, where `Command.source` says. What is not known is left out: addresses of
+further machines, and TensorRT-LLM's share of the memory, which it counts after the parameters are loaded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from inferdash.facts.precision import PRECISIONS
+from inferdash.serving.candidates import Candidate
+from inferdash.serving.offers import NODE, Demand, Offer
+
+_QUANTIZED_ON_LOADING = "fp8"
+"""The format to which vLLM and SGLang take the files of a model while they load it."""
+_CONFIG = "config.yml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """How an engine is started for one replica; further replicas are started alike."""
+
+    engine: str
+    text: str
+    """One command over several lines, with the file that it reads where it needs one."""
+    source: str
+    """Where its flags were looked up."""
+
+
+def commands(candidate: Candidate, demand: Demand, offer: Offer) -> tuple[Command, ...]:
+    """What starts a replica with vLLM, with SGLang and, on NVIDIA's accelerators, with TensorRT-LLM.
+
+    Args:
+        candidate: the set-up.
+        demand: what is asked for; the context is as long as its prompt and answer.
+        offer: what the candidate was built from.
+    """
+    found = (_vllm(candidate, demand, offer), _sglang(candidate, demand, offer))
+    if offer.accelerators[candidate.accelerator].maker == "NVIDIA":
+        return (*found, _tensorrt_llm(candidate, demand, offer))
+    return found
+
+
+def _vllm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
+    layout = candidate.layout
+    flags: dict[str, int | str] = {
+        "--tensor-parallel-size": layout.tensor,
+        "--pipeline-parallel-size": layout.pipeline,
+        "--data-parallel-size": layout.data,
+        "--max-num-seqs": candidate.places,
+        "--max-num-batched-tokens": offer.pass_tokens,
+        "--max-model-len": demand.tokens,
+        "--gpu-memory-utilization": f"{offer.room.share:g}",
+    }
+    return Command(
+        engine="vLLM",
+        text=_text(
+            f"vllm serve {_files(candidate, offer, on_loading=True)}",
+            flags,
+            _quantization(candidate, offer),
+            "--kv-cache-dtype fp8" if candidate.cache != "bf16" else "",
+            "--enable-expert-parallel" if layout.expert > 1 else "",
+            machines=_machines(candidate),
+        ),
+        source="docs.vllm.ai, serve arguments, data and expert parallel deployment, v0.12.0 and latest",
+    )
+
+
+def _sglang(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
+    """It counts requests and chunks over all groups, and its tensor parallel GPUs include those groups."""
+    layout, chip = candidate.layout, offer.accelerators[candidate.accelerator]
+    flags: dict[str, int | str] = {
+        "--tp-size": layout.tensor * layout.data,
+        "--pp-size": layout.pipeline,
+        "--dp-size": layout.data,
+        "--ep-size": layout.expert,
+        "--max-running-requests": candidate.places * layout.data,
+        "--chunked-prefill-size": offer.pass_tokens * layout.data,
+        "--context-length": demand.tokens,
+        "--mem-fraction-static": f"{candidate.usable_bytes / (chip.visible_memory or chip.memory):.2f}",
+    }
+    return Command(
+        engine="SGLang",
+        text=_text(
+            f"python3 -m sglang.launch_server --model-path {_files(candidate, offer, on_loading=True)}",
+            flags,
+            _quantization(candidate, offer),
+            "--kv-cache-dtype fp8_e4m3" if candidate.cache != "bf16" else "",
+            "--enable-dp-attention" if layout.data > 1 else "",
+            machines=_machines(candidate),
+        ),
+        source="docs.sglang.io, server arguments; server_args.py of sgl-project/sglang for what it divides by groups",
+    )
+
+
+def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
+    """Its groups of GPUs are those of the tensor parallel, told apart in the file that it reads.
+
+    The batch limit is given as that of a group; no page was found that says whether it is one of all groups.
+    """
+    layout = candidate.layout
+    flags: dict[str, int | str] = {
+        "--tp_size": layout.tensor * layout.data,
+        "--pp_size": layout.pipeline,
+        "--ep_size": layout.expert,
+        "--max_batch_size": candidate.places,
+        "--max_num_tokens": offer.pass_tokens,
+        "--max_seq_len": demand.tokens,
+    }
+    lines = (["enable_attention_dp: true"] if layout.data > 1 else []) + (
+        ["kv_cache_config:", "  dtype: fp8"] if candidate.cache != "bf16" else []
+    )
+    text = _text(
+        f"trtllm-serve {_files(candidate, offer, on_loading=False)}",
+        flags,
+        f"--config {_CONFIG}" if lines else "",
+        machines=_machines(candidate),
+    )
+    file = "\n".join([f"cat > {_CONFIG} <<EOF", *lines, "EOF", ""]) if lines else ""
+    return Command(
+        engine="TensorRT-LLM",
+        text=file + text,
+        source="NVIDIA/TensorRT-LLM on GitHub at 00209af, tensorrt_llm/commands/serve.py and examples/serve",
+    )
+
+
+def _text(start: str, flags: Mapping[str, int | str], *switches: str, machines: str) -> str:
+    """A command with a flag a line; sizes of 1 are what engines start with and are left out."""
+    given = [f"{flag} {value}" for flag, value in flags.items() if value != 1]
+    return machines + " \\\n  ".join([start, *given, *(switch for switch in switches if switch)])
+
+
+def _machines(candidate: Candidate) -> str:
+    nodes = -(-candidate.gpus // NODE)
+    return f"# on {nodes} machines together, whose addresses the engine needs too\n" if nodes > 1 else ""
+
+
+def _files(candidate: Candidate, offer: Offer, *, on_loading: bool) -> str:
+    """The name of the files on the hub, or a placeholder where it is not known."""
+    model = offer.model
+    made = candidate.weights == model.weights
+    if model.hf_id and (made or (on_loading and candidate.weights == _QUANTIZED_ON_LOADING)):
+        return model.hf_id
+    return f'"<{model.name} in {PRECISIONS[candidate.weights].name}>"'
+
+
+def _quantization(candidate: Candidate, offer: Offer) -> str:
+    made = candidate.weights == offer.model.weights
+    return "" if made or candidate.weights != _QUANTIZED_ON_LOADING else "--quantization fp8"

@@ -1,0 +1,211 @@
+"""What set-ups carry and how fast, as arrays over accelerators, batch limits and loads, by the formulas of physics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final, cast
+
+import numpy as np
+
+from inferdash.facts.accelerator import column, side_by_side
+from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.formula import Number
+from inferdash.physics import steady_state
+from inferdash.physics.batching import pages_of
+from inferdash.physics.deployment import Deployment, deploy
+from inferdash.physics.expected import expected_pass
+from inferdash.physics.memory import free_bytes_of_one, largest_batch
+from inferdash.physics.parallelism import Layout
+from inferdash.physics.passes import one_pass
+from inferdash.serving.offers import NODE, Demand, Offer, layouts, linked
+from inferdash.serving.requests import Floats
+
+PAGE: Final = 16
+"""Tokens of a page of the cache."""
+_OCTAVES: Final = 7
+PLACES: Final = np.array(
+    [1.0, 2.0, 3.0, *(part * 2**octave for octave in range(_OCTAVES + 1) for part in (4, 5, 6, 7)), 1024.0]
+)
+"""Batch limits that are tried: requests in a group of accelerators that serves requests of its own."""
+REPLICAS: Final = np.array([1.0, 2.0, 4.0, 8.0])
+"""Replicas at least, that requests are dealt out to in turn: more make the gaps at each of them more regular."""
+_BATCHES: Final = np.array(
+    [0.01, 0.3, *range(1, 8), *(part * 2**octave for octave in range(_OCTAVES) for part in range(8, 16)), 1024.0]
+)
+"""Requests in the batch at which loads are worked out."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Curves:
+    """Accelerators side by side with one layout and one number format, at every batch limit and load.
+
+    The axes of arrays are the accelerators, `REPLICAS`, `PLACES` and the loads, rising; what is the same over one of
+    them leaves it out. All is of one group of accelerators that serves requests of its own: a replica has `layout.data`
+    of them.
+    """
+
+    accelerators: tuple[str, ...]
+    weights: str
+    cache: str
+    layout: Layout
+    carried_per_s: Floats
+    """Requests a second, by accelerator and load."""
+    full_per_s: Floats
+    """Requests a second of full places, by accelerator and place."""
+    first_token_s: Floats
+    """p90 from arrival to first token; infinite where the batch limit is reached."""
+    latency_s: Floats
+    """p90 of the mean between tokens."""
+    memory_bytes: Floats
+    """That are in use on one accelerator where all places are taken, by accelerator and place."""
+    usable_bytes: Floats
+    """Of one accelerator, by accelerator."""
+    most_places: Floats
+    """Requests whose caches fit, by accelerator; 0 where the parameters do not."""
+    batches: Floats
+    """The mean batch, by accelerator, replicas and load."""
+
+    def within(self, demand: Demand) -> Floats:
+        """Requests a second that each carries within the targets, by accelerator, replicas and place; 0 where none."""
+        targets = (
+            (self.first_token_s, demand.time_to_first_token_s),
+            (self.latency_s, demand.inter_token_latency_s),
+        )
+        held = np.isfinite(self.first_token_s)
+        for seconds, target in targets:
+            held &= seconds <= target
+        last = held.cumprod(axis=-1).sum(axis=-1)[..., None] - 1  # none beyond the first that misses
+
+        def at(values: Floats, place: Floats) -> Floats:
+            whole = np.broadcast_to(values, held.shape)
+            return np.take_along_axis(whole, np.clip(place, 0, held.shape[-1] - 1), axis=-1)[..., 0]
+
+        part = np.ones(held.shape[:3])
+        for seconds, target in targets:
+            low, high = at(seconds, last), at(seconds, last + 1)
+            if np.isfinite(target):
+                part = np.minimum(part, (target - low) / np.where(high > low, high - low, 1))
+            part = np.where(np.isfinite(high), part, 0.0)
+        carried = self.carried_per_s[:, None, None, :]
+        low, high = at(carried, last), at(carried, last + 1)
+        fits = (self.most_places[:, None, None] >= PLACES) & (last[..., 0] >= 0)
+        return np.where(fits, low + np.clip(part, 0, 1) * (high - low), 0.0)
+
+
+def curves_of(demand: Demand, offer: Offer) -> list[Curves]:
+    """Every set-up of an offer: accelerators and formats with each layout that can be.
+
+    A pipeline over several nodes is for those accelerators alone whose node does not hold the model.
+    """
+    found = []
+    for names in offer.groups():
+        joined = linked(offer.accelerators[names[0]])
+        for weights, cache in product(offer.weights, offer.caches):
+            left = names
+            for layout in layouts(offer.model, linked=joined):
+                members = left if layout.pipeline > 1 else names
+                if not members:
+                    continue
+                one = _curves(demand, offer, members, weights=weights, cache=cache, layout=layout)
+                found.append(one)
+                if layout.gpus <= NODE:
+                    held = {name for name, most in zip(names, one.most_places, strict=True) if most >= 1}
+                    left = tuple(name for name in left if name not in held)
+    return found
+
+
+def deployment_of(offer: Offer, names: Sequence[str], *, weights: str, cache: str, layout: Layout) -> Deployment:
+    """The model on an accelerator, or on several side by side, with the memory that an engine has of each."""
+    chips = [offer.accelerators[name] for name in names]
+    chip, room = side_by_side(chips), column([offer.room.of(chip) for chip in chips])
+    if len(chips) == 1:
+        chip, room = chips[0], offer.room.of(chips[0])
+    return deploy(
+        offer.model,
+        chip,
+        gpus=layout.gpus,
+        weights=PRECISIONS[weights],
+        cache=CACHE_PRECISIONS[cache],
+        layout=layout,
+        memory=cast("float", room),
+    )
+
+
+def whole_pages(tokens: int) -> int:
+    """Tokens of the pages that a text takes."""
+    return int(PAGE * pages_of(tokens=tokens, page=PAGE))
+
+
+def _curves(
+    demand: Demand, offer: Offer, names: tuple[str, ...], *, weights: str, cache: str, layout: Layout
+) -> Curves:
+    deployment = deployment_of(offer, names, weights=weights, cache=cache, layout=layout)
+
+    def pass_s(*, requests: Number, positions: Number, past: Number) -> Floats:
+        """Seconds of a pass in which every group of accelerators has that many requests."""
+        together = layout.data * requests
+        one = one_pass(deployment, requests=together, positions=positions, past=past, output_positions=1)
+        whole: Any = one
+        if offer.engine is not None:
+            whole = expected_pass(deployment, offer.engine, one, requests=together, positions=positions)
+        return np.atleast_2d(whole.pass_s)
+
+    fresh = demand.prompt - demand.found
+    chunks = -(-fresh // offer.pass_tokens)
+    middle = demand.found + (chunks - 1) / 2 * fresh / chunks
+    prefill_s = chunks * pass_s(requests=1.0, positions=fresh / chunks, past=middle)
+    decode_s = pass_s(requests=np.maximum(1, _BATCHES), positions=1.0, past=demand.prompt + demand.answer / 2)
+    carried = steady_state.carried_per_s(batch=_BATCHES, prefill_s=prefill_s, passes=demand.answer - 1, pass_s=decode_s)
+    carried = np.maximum.accumulate(carried, axis=1)
+    growth = np.clip(np.gradient(np.log(carried), np.log(_BATCHES), axis=1), 0.02, 1)
+    latency_s = steady_state.interrupted_pass_s(pass_s=decode_s, carried_per_s=carried, prefill_s=prefill_s)
+
+    carried_, growth_, prefill_s_, decode_s_, latency_s_ = (
+        np.asarray(one)[:, None, None, :] for one in (carried, growth, prefill_s, decode_s, latency_s)
+    )
+    variation, places = 1 / (layout.data * REPLICAS[:, None, None]), PLACES[:, None]
+    below = places > _BATCHES
+    full_per_s = carried[:, np.searchsorted(_BATCHES, PLACES)]
+    load_share = np.where(below, carried_ / full_per_s[:, None, :, None], 0.5)
+    spread = steady_state.spread(batch=_BATCHES, growth=growth_, variation=variation)
+    batches = steady_state.mean_batch(batch=_BATCHES, growth=growth_, variation=variation)
+    room = steady_state.room(places=places, batch=batches, spread=spread)
+    full_share = steady_state.full_share(load_share=load_share, variation=variation, spread=spread, room=room)
+    beyond_share = steady_state.beyond_share(full_share=full_share)
+    first_token_s = steady_state.late_first_token_s(
+        prefill_s=prefill_s_,
+        pass_s=decode_s_,
+        batch=_BATCHES,
+        prompts_wait_s=steady_state.prompts_wait_s(
+            prefill_s=prefill_s_,
+            reading_share=carried_ * prefill_s_,
+            variation=variation,
+            beyond_share=beyond_share,
+        ),
+        place_wait_s=steady_state.place_wait_s(
+            full_share=full_share, load_share=load_share, variation=variation, full_per_s=full_per_s[:, None, :, None]
+        ),
+        beyond_share=beyond_share,
+    )
+    crowded = steady_state.crowded_batch(
+        batch=_BATCHES, growth=growth_, variation=variation, spread=spread, places=places
+    )
+    late_latency_s = steady_state.crowded_latency_s(
+        latency_s=latency_s_, batch=_BATCHES, crowded=np.maximum(crowded, _BATCHES), growth=growth_
+    )
+    tokens = whole_pages(demand.tokens)
+    free = free_bytes_of_one(deployment, requests=layout.data * PLACES, tokens=tokens)
+    return Curves(
+        accelerators=names,
+        weights=weights,
+        cache=cache,
+        layout=layout,
+        carried_per_s=carried,
+        full_per_s=full_per_s,
+        first_token_s=np.maximum.accumulate(np.where(below, first_token_s, np.inf), axis=-1),
+        latency_s=np.maximum.accumulate(late_latency_s, axis=-1),
+        memory_bytes=np.atleast_2d(deployment.memory - free),
+        usable_bytes=np.ravel(deployment.memory),
+        most_places=np.ravel(largest_batch(deployment, tokens=tokens)) / layout.data,
+        batches=np.asarray(batches)[:, :, 0],
+    )

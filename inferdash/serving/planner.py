@@ -1,0 +1,182 @@
+"""Meets a target: the cheapest set-up that carries a load within its targets, and that the simulator confirms.
+
+Closed forms score every set-up in arrays and rank them by cost; the simulator then has the last word, from the cheapest
+up. There is no margin beside the targets: a replica more is added where the simulator says so.
+"""
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
+from math import ceil
+from typing import Final, cast
+
+from inferdash.serving.candidates import Candidate, Failure, failures, frontier, setups_of
+from inferdash.serving.curves import PAGE, curves_of, deployment_of, whole_pages
+from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.pass_times import PassTimes, pass_times
+from inferdash.serving.requests import poisson, requests
+from inferdash.serving.scheduling import Routing, Scheduling, room_pages
+from inferdash.serving.simulator import simulate
+from inferdash.serving.summary import Percentiles, summary
+
+SIMULATED: Final = 8
+"""Groups of GPUs that are simulated at most."""
+_REQUESTS: Final = 4000
+"""Over all of them, at least."""
+_STAYS: Final = 40
+"""Requests of each group, over those in its batch, at least; the first quarter warms it up."""
+_NEXT: Final = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmation:
+    """What the simulator says of a candidate."""
+
+    candidate: Candidate
+    time_to_first_token_s: Percentiles
+    """Without server and network."""
+    inter_token_latency_s: Percentiles
+    """Of the means between the tokens of a request."""
+    simulated: int
+    """Groups of GPUs that were simulated, of `candidate.groups`; each has the load that it has among all."""
+    preemptions: int
+    left_waiting: float
+    """Requests without a place when the last one comes, over the places there are: of 1 or more, the load is too high.
+
+    So it is told where no target is set that a growing queue would miss.
+    """
+    over: float
+    """The largest of both p90, each over its target, and of `left_waiting`: 1.1 misses by a tenth."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether both p90 are within the targets and the load is carried."""
+        return self.over <= 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The answer to a demand."""
+
+    best: Candidate | None
+    """The cheapest that holds; None where none was confirmed."""
+    confirmation: Confirmation | None
+    """What the simulator said of it."""
+    refused: tuple[Confirmation, ...]
+    """Cheaper ones that the simulator refused, in the order of their tries."""
+    following: tuple[Candidate, ...]
+    """The next ten by cost that are predicted to hold, without a word of the simulator."""
+    frontier: tuple[Candidate, ...]
+    """Of cost against the p90 latency between tokens, as predicted, from the cheapest to the fastest."""
+    set_ups: int
+    """Accelerators, formats and layouts that were considered."""
+    scored: int
+    """Over batch limits and loads as well."""
+    failures: tuple[Failure, ...]
+    """Why the other set-ups do not hold."""
+    left_out: dict[str, str]
+    """Id of an accelerator -> why it takes no part, or only alone."""
+
+
+def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Plan:
+    """The cheapest set-up that carries a demand, confirmed by the simulator.
+
+    A set-up that the simulator refuses comes again with a replica more, at its cost.
+
+    Args:
+        demand: what is asked for.
+        offer: what it may be built from.
+        tries: candidates that are simulated at most.
+        seed: of the arrivals.
+
+    Raises:
+        ValueError: where the model cannot read a prompt and its answer.
+    """
+    context = offer.model.context
+    if context is not None and demand.tokens > context:
+        raise ValueError(f"{demand.tokens:,} tokens are more than the {context:,} that {offer.model.name} reads")
+    curves, rent = curves_of(demand, offer), offer.rent
+    setups = setups_of(curves, demand)
+    turns = count()
+    ranked = [
+        (candidate.usd_per_hour, candidate.total_gpus, candidate.utilization, next(turns), candidate, setup)
+        for setup in setups
+        if setup.failure(demand, offer) is None
+        for candidate in (setup.candidate(demand, rent[setup.accelerator]),)
+    ]
+    held = tuple(row[-2] for row in ranked)
+    heapify(ranked)
+    refused: list[Confirmation] = []
+    said = None
+    while ranked and said is None and len(refused) < tries:
+        *_, candidate, setup = heappop(ranked)
+        one = confirmed(candidate, demand, offer, seed=seed)
+        if one.holds:
+            said = one
+            break
+        refused.append(one)
+        more = setup.candidate(demand, rent[setup.accelerator], replicas=candidate.replicas + 1)
+        if more.total_gpus <= offer.most_gpus:
+            heappush(ranked, (more.usd_per_hour, more.total_gpus, more.utilization, next(turns), more, setup))
+    return Plan(
+        best=None if said is None else said.candidate,
+        confirmation=said,
+        refused=tuple(refused),
+        following=tuple(row[-2] for row in sorted(ranked)[:_NEXT]),
+        frontier=frontier(held),
+        set_ups=len(setups),
+        scored=sum(one.first_token_s.size for one in curves),
+        failures=failures(setups, demand, offer),
+        left_out=offer.left_out,
+    )
+
+
+def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int = 0) -> Confirmation:
+    """Runs the simulator on a candidate: Poisson arrivals, prompts first, round robin over all its groups of GPUs.
+
+    Of many groups the first few are simulated, with just those arrivals that are theirs among all, so that what is
+    measured is the same with fewer requests.
+
+    Args:
+        candidate: the set-up.
+        demand: what is asked for.
+        offer: what the candidate was built from.
+        seed: of the arrivals.
+    """
+    deployment = deployment_of(
+        offer, (candidate.accelerator,), weights=candidate.weights, cache=candidate.cache, layout=candidate.layout
+    )
+    how = Scheduling(
+        places=candidate.places,
+        page=PAGE,
+        pages=room_pages(deployment, tokens=whole_pages(demand.tokens), page=PAGE),
+        pass_tokens=offer.pass_tokens,
+    )
+    times = cast(
+        "PassTimes",  # only accelerators with a peak take part
+        pass_times(deployment, offer.engine, places=how.places, tokens=demand.tokens, pass_tokens=how.pass_tokens),
+    )
+    groups = candidate.groups
+    simulated = min(groups, SIMULATED)
+    each = ceil(max(_STAYS * candidate.batch, _REQUESTS / simulated))
+    arrivals_s = poisson(each * groups, per_s=demand.requests_per_s, seed=seed)
+    mine_s = arrivals_s.reshape(each, groups)[:, :simulated].ravel()
+    coming = requests(mine_s, prompt=demand.prompt, answer=demand.answer, found=demand.found)
+    served = simulate(coming, times, how, Routing(replicas=simulated))
+    said = summary(coming, served, warm_up_s=float(mine_s[len(mine_s) // 4]))
+    first, latency = said.time_to_first_token_s, said.inter_token_latency_s
+    left_waiting = float((served.started_s > mine_s[-1]).sum()) / (simulated * how.places)
+    over = max(
+        left_waiting,
+        cast("float", first.p90) / demand.time_to_first_token_s,
+        cast("float", latency.p90) / demand.inter_token_latency_s,
+    )
+    return Confirmation(
+        candidate=candidate,
+        time_to_first_token_s=first,
+        inter_token_latency_s=latency,
+        simulated=simulated,
+        preemptions=said.preemptions,
+        left_waiting=left_waiting,
+        over=over,
+    )
