@@ -13,7 +13,7 @@ sentence = page.sentence(scenario, result)
 
 parts.headline(page.TITLE, sentence, page.subject(scenario))
 parts.numbers(page.headline_numbers(scenario, result))
-controls("load_as", "load", "active_users", "think", "target_first", "target_between", "found_share")
+controls("load_as", *page.load_fields(scenario), "target_first", "target_between", "found_share")
 control("considered")
 control("formats")
 controls("own_rents", "most_gpus", "speed")
@@ -38,7 +38,13 @@ if failures:
     st.header("Why others fail", anchor=False)
     parts.table(failures)
 
+starts = page.starts(scenario)
+if starts:
+    st.header("How to start a replica", anchor=False)
+    parts.texts([(one.engine, one.text, one.source) for one in starts])
+
 st.header("Rents", anchor=False)
 parts.table(page.rent_table(scenario))
+st.caption(page.rent_sources(scenario))
 st.markdown(page.METHOD)
 parts.sources(scenario)

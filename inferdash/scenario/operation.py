@@ -31,7 +31,7 @@ def _bursts(scenario: "Operation") -> bool:
 
 
 def _replicas(scenario: "Operation") -> bool:
-    return scenario.replicas > 1
+    return scenario.replicas > 1 or scenario.sharing.data > 1
 
 
 def _swapped(scenario: "Operation") -> bool:

@@ -13,6 +13,7 @@ from inferdash.physics.parallelism import Layout
 from inferdash.scenario import Scenario
 from inferdash.serving import planner
 from inferdash.serving.candidates import Candidate, Failure
+from inferdash.serving.commands import Command, commands
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.planner import Confirmation, Plan
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
@@ -188,13 +189,13 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
 
 def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
     """The four numbers on top."""
-    best, how = result.best, f"({scenario.speed})"
-    return [
-        Headline("Rent an hour", best and best.usd_per_hour, "$"),
-        Headline("Rent a month", best and best.usd_per_month, "$"),
-        Headline(f"First token, 90% within {how}", best and best.ttft_p90_s, "s"),
-        Headline(f"Between tokens, 90% within {how}", best and best.itl_p90_s, "s"),
-    ]
+    how = f"({scenario.speed})"
+    found = result.best
+    figures = (
+        (None,) * 4 if found is None else (found.usd_per_hour, found.usd_per_month, found.ttft_p90_s, found.itl_p90_s)
+    )
+    labels = ("Rent an hour", "Rent a month", f"First token, 90% within {how}", f"Between tokens, 90% within {how}")
+    return [Headline(*cell) for cell in zip(labels, figures, ("$", "$", "s", "s"), strict=True)]
 
 
 def choice_table(result: Meeting) -> Table:
@@ -311,6 +312,12 @@ def changes(scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def starts(scenario: Scenario) -> tuple[Command, ...]:
+    """What starts a replica of the plan, by engine; nothing without a plan."""
+    found = planned(scenario)
+    return commands(found.best, demand(scenario), offer(scenario)) if found and found.best else ()
+
+
 METHOD: Final = (
     "Every accelerator, precision and way to share the model is scored over batch limits and numbers of replicas with "
     "the formulas of the other pages; the simulator then confirms, from the cheapest up, prompts read first and "
@@ -343,9 +350,20 @@ def rent_table(scenario: Scenario) -> Table:
         chip, own = library.accelerators()[key], scenario.rents.get(key)
         quoted = "nothing" if chip.rent is None else f"${chip.rent.low:,.2f} to ${chip.rent.high:,.2f}"
         taken = own if own is not None else chip.rent and chip.rent.middle
-        sources = "; ".join(dict.fromkeys(one.source for one in chip.rents)) or "enter yours"
-        rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, "you" if own is not None else sources)))
-    return Table(("taken, an hour", "quoted", "by"), tuple(rows), head="One GPU")
+        rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, "you" if own is not None else "quotes")))
+    return Table(("taken, an hour", "quoted", "taken from"), tuple(rows), head="One GPU")
+
+
+def rent_sources(scenario: Scenario) -> str:
+    """Who quotes the rents; where they disagree, the middle of their middles is taken."""
+    chips = [library.accelerators()[key] for key in scenario.considered]
+    sources = dict.fromkeys(one.source for chip in chips for one in chip.rents)
+    return f"Quoted by {'; '.join(sources)}. They disagree widely: enter what you pay." if sources else ""
+
+
+def load_fields(scenario: Scenario) -> tuple[str, ...]:
+    """The fields that say the load."""
+    return ("load",) if scenario.load_as == "requests" else ("active_users", "think")
 
 
 def markdown(scenario: Scenario, result: Meeting) -> str:
@@ -355,4 +373,5 @@ def markdown(scenario: Scenario, result: Meeting) -> str:
     if failures:
         lines.append(failures.markdown())
     said = [f"- {note}" for note in notes(scenario)]
+    lines += [f"```\n{one.text}\n```" for one in starts(scenario)]
     return "\n\n".join([*lines, "\n".join(said), rent_table(scenario).markdown(), METHOD]) + "\n"

@@ -116,6 +116,13 @@ def download(content: Table, *, name: str) -> None:
     )
 
 
+def texts(shown: Sequence[tuple[str, str, str]]) -> None:
+    """Texts to copy, a tab each: name, text, where it is from."""
+    for tab, (_, text, source) in zip(st.tabs([name for name, _, _ in shown]), shown, strict=True):
+        tab.code(text, language="bash", wrap_lines=True)
+        tab.caption(source)
+
+
 def save(label: str, text: str, *, name: str) -> None:
     """A text in Markdown, to download."""
     st.download_button(

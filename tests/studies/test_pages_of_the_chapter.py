@@ -227,6 +227,7 @@ def test_the_large_report_works() -> None:
         "experts",
         "feature_cost",
         "serving",
+        "plan",
         "memory",
         "model",
     }

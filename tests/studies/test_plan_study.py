@@ -1,0 +1,132 @@
+"""The plan: three jobs that are met, what becomes of the scenario, and what is said where nothing holds."""
+
+import pytest
+
+from inferdash import links
+from inferdash.facts import library
+from inferdash.scenario import BASE, Scenario
+from inferdash.studies import plan, serving
+from inferdash.studies.plan import Meeting
+from inferdash.studies.report import report
+
+JOBS = {
+    "chat": "model=llama-3.1-8b&load_as=users&active_users=10000&think=60s&v=1",
+    "open weights": "model=gpt-oss-120b&weights=mxfp4&prompt=2048&answer=512&load=50&target_between=30ms"
+    "&formats=mxfp4&v=1",
+    "large": "model=deepseek-v3&weights=fp8&prompt=4096&answer=1024&load=5&target_first=5s&target_between=60ms"
+    "&formats=fp8-block&v=1",
+}
+
+
+def of(query: str) -> tuple[Scenario, Meeting]:
+    decoded = links.decode(query)
+    assert decoded.problems == ()
+    return decoded.scenario, plan.study(decoded.scenario)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_each_job_is_met_and_the_scenario_that_follows_meets_it_too(job: str) -> None:
+    scenario, result = of(JOBS[job])
+    best = result.best
+    assert best is not None
+    assert best.ttft_p90_s <= scenario.target_first
+    assert best.itl_p90_s <= scenario.target_between
+    assert all(one.usd_per_hour >= best.usd_per_hour for one in result.candidates)
+
+    then = scenario.model_copy(update=plan.changes(scenario))
+    assert links.decode(links.encode(then)).scenario == then
+    assert then.gpus * then.replicas == best.total_gpus
+    felt = serving.study(then.model_copy(update={"simulated": 20_000}))
+    assert felt.ttft_s.p90 == pytest.approx(best.ttft_p90_s, rel=0.25)
+    assert felt.itl_s.p90 == pytest.approx(best.itl_p90_s, rel=0.1)
+    assert felt.itl_s.p90 is not None
+    assert felt.itl_s.p90 <= scenario.target_between
+
+
+def test_the_report_has_the_names_that_a_reader_looks_for() -> None:
+    found = report(BASE)["plan"]
+    assert found["best"]["usd_per_hour"] > 0
+    assert len(found["candidates"]) == 10
+    assert found["considered"] > 20
+
+
+def test_a_rent_of_the_readers_own_counts() -> None:
+    _, quoted = of("considered=h100-sxm&v=1")
+    _, cheap = of("considered=h100-sxm&own_rents=h100-sxm 1&v=1")
+    assert quoted.best is not None
+    assert cheap.best is not None
+    assert cheap.best.usd_per_hour == cheap.best.total_gpus * 1.0
+    assert cheap.best.usd_per_hour < quoted.best.usd_per_hour
+    scenario = links.decode("considered=h100-sxm,rtx-4090&own_rents=rtx-4090 0.4&v=1").scenario
+    taken = {row.label: row.values for row in plan.rent_table(scenario).rows}
+    assert taken["NVIDIA GeForce RTX 4090"] == ("$0.400", "nothing", "you")
+    assert taken["NVIDIA H100 SXM"][1:] == ("$1.99 to $12.29", "quotes")
+    assert "mercatus" in plan.rent_sources(scenario)
+
+
+@pytest.mark.parametrize(
+    "rents", ["h100-sxm", "h100-sxm two", "nothing 2", "h100-sxm 0", "h100-sxm nan", "h100-sxm 1e9", "h100-sxm 1 2"]
+)
+def test_rents_that_are_none_are_said_to_be(rents: str) -> None:
+    (problem,) = links.decode(f"own_rents={rents}&v=1").problems
+    assert problem.field == "own_rents"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("answer=1&v=1", "two tokens at least"),
+        ("prompt=9000&v=1", "was made for 8,192"),
+        ("target_first=1ms&v=1", "The server alone adds"),
+        ("considered=&v=1", "Choose accelerators"),
+        ("load=100000&most_gpus=8&v=1", "Nothing that was chosen carries"),
+        ("considered=m4-max&v=1", "Nothing that was chosen carries"),
+    ],
+)
+def test_where_nothing_is_planned_the_sentence_says_why(query: str, words: str) -> None:
+    scenario, result = of(query)
+    assert result.best is None
+    assert words in plan.sentence(scenario, result)
+    assert plan.changes(scenario) == {}
+    assert plan.starts(scenario) == ()
+
+
+def test_why_others_fail_names_the_nearest_miss() -> None:
+    scenario, _ = of("model=llama-3.1-70b&target_between=15ms&load=2&v=1")
+    table = plan.failure_table(scenario)
+    assert table is not None
+    reasons = {row.label: row.values for row in table.rows}
+    assert "the model and a request do not fit" in reasons
+    assert "tokens come too slowly" in reasons
+    assert all(int(values[0].replace(",", "")) >= 1 for values in reasons.values())
+
+
+def test_the_frontier_falls_as_it_costs_more() -> None:
+    scenario, result = of(JOBS["chat"])
+    rows = plan.frontier_rows(scenario)["frontier"]
+    assert len(rows) > 1
+    costs, times = ([row[name] for row in rows] for name in ("usd_per_hour", "itl_s"))
+    assert costs == sorted(costs)
+    assert times == sorted(times, reverse=True)
+    assert result.best is not None
+
+
+def test_users_ask_as_often_as_they_think() -> None:
+    scenario, _ = of(JOBS["chat"])
+    assert scenario.demand_per_s == pytest.approx(10_000 / 60)
+    assert "10,000 users who ask every 60" in plan.subject(scenario)
+
+
+def test_the_plan_can_be_pasted() -> None:
+    scenario, result = of(JOBS["chat"])
+    text = plan.markdown(scenario, result)
+    assert text.startswith("# Meet a target")
+    assert plan.sentence(scenario, result) in text
+    assert "vllm serve" in text
+    assert "--max-num-seqs" in text
+    assert result.best is not None
+    assert result.best.accelerator in text
+
+
+def test_every_accelerator_that_is_offered_at_first_has_a_rent() -> None:
+    assert all(library.accelerators()[key].rent for key in BASE.considered)
