@@ -26,6 +26,7 @@ from typing import Final
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from bench.planning import planning
 from inferdash.facts import library
 from inferdash.facts.prices import Rates, entered
 from inferdash.formula import recording
@@ -54,7 +55,7 @@ QUERIES: Final = {"experts": "model=mixtral-8x7b&v=1"}
 
 def main() -> None:
     """Measures and prints every ratio."""
-    for line in (*formula_calls(), *arrays(), *traffic(), *simulation(), *pages()):
+    for line in (*formula_calls(), *arrays(), *traffic(), *simulation(), *planning(), *pages()):
         print(line)
 
 

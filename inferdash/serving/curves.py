@@ -29,7 +29,7 @@ PLACES: Final = np.array(
 """Batch limits that are tried: requests in a group of accelerators that serves requests of its own."""
 REPLICAS: Final = np.array([1.0, 2.0, 4.0, 8.0])
 """Replicas at least, that requests are dealt out to in turn: more make the gaps at each of them more regular."""
-_BATCHES: Final = np.array(
+BATCHES: Final = np.array(
     [0.01, 0.3, *range(1, 8), *(part * 2**octave for octave in range(_OCTAVES) for part in range(8, 16)), 1024.0]
 )
 """Requests in the batch at which loads are worked out."""
@@ -154,28 +154,28 @@ def _curves(
     chunks = -(-fresh // offer.pass_tokens)
     middle = demand.found + (chunks - 1) / 2 * fresh / chunks
     prefill_s = chunks * pass_s(requests=1.0, positions=fresh / chunks, past=middle)
-    decode_s = pass_s(requests=np.maximum(1, _BATCHES), positions=1.0, past=demand.prompt + demand.answer / 2)
-    carried = steady_state.carried_per_s(batch=_BATCHES, prefill_s=prefill_s, passes=demand.answer - 1, pass_s=decode_s)
+    decode_s = pass_s(requests=np.maximum(1, BATCHES), positions=1.0, past=demand.prompt + demand.answer / 2)
+    carried = steady_state.carried_per_s(batch=BATCHES, prefill_s=prefill_s, passes=demand.answer - 1, pass_s=decode_s)
     carried = np.maximum.accumulate(carried, axis=1)
-    growth = np.clip(np.gradient(np.log(carried), np.log(_BATCHES), axis=1), 0.02, 1)
+    growth = np.clip(np.gradient(np.log(carried), np.log(BATCHES), axis=1), 0.02, 1)
     latency_s = steady_state.interrupted_pass_s(pass_s=decode_s, carried_per_s=carried, prefill_s=prefill_s)
 
     carried_, growth_, prefill_s_, decode_s_, latency_s_ = (
         np.asarray(one)[:, None, None, :] for one in (carried, growth, prefill_s, decode_s, latency_s)
     )
     variation, places = 1 / (layout.data * REPLICAS[:, None, None]), PLACES[:, None]
-    below = places > _BATCHES
-    full_per_s = carried[:, np.searchsorted(_BATCHES, PLACES)]
+    full_per_s = carried[:, np.searchsorted(BATCHES, PLACES)]
+    below = (places > BATCHES) & (carried_ < full_per_s[:, None, :, None])
     load_share = np.where(below, carried_ / full_per_s[:, None, :, None], 0.5)
-    spread = steady_state.spread(batch=_BATCHES, growth=growth_, variation=variation)
-    batches = steady_state.mean_batch(batch=_BATCHES, growth=growth_, variation=variation)
+    spread = steady_state.spread(batch=BATCHES, growth=growth_, variation=variation)
+    batches = steady_state.mean_batch(batch=BATCHES, growth=growth_, variation=variation)
     room = steady_state.room(places=places, batch=batches, spread=spread)
     full_share = steady_state.full_share(load_share=load_share, variation=variation, spread=spread, room=room)
     beyond_share = steady_state.beyond_share(full_share=full_share)
     first_token_s = steady_state.late_first_token_s(
         prefill_s=prefill_s_,
         pass_s=decode_s_,
-        batch=_BATCHES,
+        batch=BATCHES,
         prompts_wait_s=steady_state.prompts_wait_s(
             prefill_s=prefill_s_,
             reading_share=carried_ * prefill_s_,
@@ -188,10 +188,10 @@ def _curves(
         beyond_share=beyond_share,
     )
     crowded = steady_state.crowded_batch(
-        batch=_BATCHES, growth=growth_, variation=variation, spread=spread, places=places
+        batch=BATCHES, growth=growth_, variation=variation, spread=spread, places=places
     )
     late_latency_s = steady_state.crowded_latency_s(
-        latency_s=latency_s_, batch=_BATCHES, crowded=np.maximum(crowded, _BATCHES), growth=growth_
+        latency_s=latency_s_, batch=BATCHES, crowded=np.maximum(crowded, BATCHES), growth=growth_
     )
     tokens = whole_pages(demand.tokens)
     free = free_bytes_of_one(deployment, requests=layout.data * PLACES, tokens=tokens)
