@@ -6,6 +6,7 @@ from inferdash.charts import plan as charts
 from inferdash.studies import plan as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
+from inferdash.ui.working import working
 
 scenario = state.scenario()
 result = page.study(scenario)
@@ -47,4 +48,6 @@ st.header("Rents", anchor=False)
 parts.table(page.rent_table(scenario))
 st.caption(page.rent_sources(scenario))
 st.markdown(page.METHOD)
+if changes:
+    working(page.worked, scenario)
 parts.sources(scenario)

@@ -12,7 +12,7 @@ from inferdash.serving.pass_times import PassTimes
 from inferdash.serving.requests import Floats, Requests
 from inferdash.serving.served import Served
 
-_SAMPLES: Final = 65
+_SAMPLES: Final = 513
 """Passes of an answer at most by whose mean its time is taken."""
 BEYOND: Final = 10
 """Requests that lie beyond a percentile at least, or it says nothing: so the 99th needs 1,000."""

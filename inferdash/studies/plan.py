@@ -8,12 +8,17 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
-from inferdash.formula import recording
+from inferdash.formula import Number, recording, section
+from inferdash.physics import steady_state
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.expected import expected_pass
 from inferdash.physics.parallelism import Layout
+from inferdash.physics.passes import one_pass
 from inferdash.scenario import Scenario
 from inferdash.serving import planner
 from inferdash.serving.candidates import Candidate, Failure
 from inferdash.serving.commands import Command, commands
+from inferdash.serving.curves import deployment_of
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.planner import Confirmation, Plan
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
@@ -316,6 +321,36 @@ def starts(scenario: Scenario) -> tuple[Command, ...]:
     """What starts a replica of the plan, by engine; nothing without a plan."""
     found = planned(scenario)
     return commands(found.best, demand(scenario), offer(scenario)) if found and found.best else ()
+
+
+def worked(scenario: Scenario) -> None:
+    """Goes once through the formulas of the plan's replica at its mean batch, so that they can be shown."""
+    found = planned(scenario)
+    if found is None or found.best is None:
+        return
+    best, asked, given = found.best, demand(scenario), offer(scenario)
+    machine = deployment_of(given, (best.accelerator,), weights=best.weights, cache=best.cache, layout=best.layout)
+    past = asked.prompt + asked.answer / 2
+    with section("A prefill"):
+        reading_s = _pass_s(machine, given, requests=1, positions=asked.prompt - asked.found, past=asked.found)
+    with section("A decode pass at the mean batch"):
+        writing_s = _pass_s(machine, given, requests=best.batch * best.layout.data, positions=1, past=past)
+    with section("A replica"):
+        carried = steady_state.carried_per_s(
+            batch=best.batch, prefill_s=reading_s, passes=asked.answer - 1, pass_s=writing_s
+        )
+        steady_state.interrupted_pass_s(pass_s=writing_s, carried_per_s=carried, prefill_s=reading_s)
+        steady_state.fewest_replicas(
+            requests_per_s=asked.requests_per_s, carried_per_s=best.carries_per_s / best.replicas
+        )
+
+
+def _pass_s(machine: Deployment, given: Offer, *, requests: float, positions: int, past: float) -> Number:
+    one = one_pass(machine, requests=requests, positions=positions, past=past, output_positions=1)
+    if given.engine is None:
+        return one.pass_s or 0.0
+    whole = expected_pass(machine, given.engine, one, requests=requests, positions=positions)
+    return whole.pass_s if whole else 0.0
 
 
 METHOD: Final = (

@@ -156,6 +156,7 @@ def test_a_page_stands(query: str, page: str) -> None:
     assert sentence.endswith(".")
     assert len(sentence.split()) > 4
     nothing = {"overview": "", "experts": "is dense", "serving": "cannot be simulated|none is served"}
+    nothing["plan"] = "two tokens at least|was made for|Nothing that was chosen"
     assert shown.specs or re.search(nothing[page], sentence)
     for place, _ in enumerate(shown.specs):
         assert [name for name, rows in shown.rows.items() if name.split()[0] == str(place) and rows], "an empty chart"
