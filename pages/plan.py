@@ -4,6 +4,7 @@ import streamlit as st
 
 from inferdash.charts import plan as charts
 from inferdash.studies import plan as page
+from inferdash.studies import planning
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
 from inferdash.ui.working import working
@@ -18,7 +19,7 @@ controls("load_as", *page.load_fields(scenario), "target_first", "target_between
 control("considered")
 control("formats")
 controls("own_rents", "most_gpus", "speed")
-changes = page.changes(scenario)
+changes = planning.changes(scenario)
 if changes:
     state.offer("Make it the scenario", **changes)
 choices = page.choice_table(result)
@@ -39,7 +40,7 @@ if failures:
     st.header("Why others fail", anchor=False)
     parts.table(failures)
 
-starts = page.starts(scenario)
+starts = planning.starts(scenario)
 if starts:
     st.header("How to start a replica", anchor=False)
     parts.texts([(one.engine, one.text, one.source) for one in starts])
@@ -49,5 +50,5 @@ parts.table(page.rent_table(scenario))
 st.caption(page.rent_sources(scenario))
 st.markdown(page.METHOD)
 if changes:
-    working(page.worked, scenario)
+    working(planning.worked, scenario)
 parts.sources(scenario)

@@ -5,7 +5,7 @@ import pytest
 from inferdash import links
 from inferdash.facts import library
 from inferdash.scenario import BASE, Scenario
-from inferdash.studies import plan, serving
+from inferdash.studies import plan, planning, serving
 from inferdash.studies.plan import Meeting
 from inferdash.studies.report import report
 
@@ -33,7 +33,7 @@ def test_each_job_is_met_and_the_scenario_that_follows_meets_it_too(job: str) ->
     assert best.itl_p90_s <= scenario.target_between
     assert all(one.usd_per_hour >= best.usd_per_hour for one in result.candidates)
 
-    then = scenario.model_copy(update=plan.changes(scenario))
+    then = scenario.model_copy(update=planning.changes(scenario))
     assert links.decode(links.encode(then)).scenario == then
     assert then.gpus * then.replicas == best.total_gpus
     felt = serving.study(then.model_copy(update={"simulated": 20_000}))
@@ -87,8 +87,8 @@ def test_where_nothing_is_planned_the_sentence_says_why(query: str, words: str) 
     scenario, result = of(query)
     assert result.best is None
     assert words in plan.sentence(scenario, result)
-    assert plan.changes(scenario) == {}
-    assert plan.starts(scenario) == ()
+    assert planning.changes(scenario) == {}
+    assert planning.starts(scenario) == ()
 
 
 def test_why_others_fail_names_the_nearest_miss() -> None:

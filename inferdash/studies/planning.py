@@ -1,0 +1,144 @@
+"""A scenario's plan: what is asked for, what it may be built from, and what the planner found."""
+
+from functools import lru_cache
+from typing import Any
+
+from inferdash import quantities
+from inferdash.facts import library
+from inferdash.formula import Number, recording, section
+from inferdash.physics import steady_state
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.expected import expected_pass
+from inferdash.physics.passes import one_pass
+from inferdash.scenario import Scenario
+from inferdash.serving import planner
+from inferdash.serving.commands import Command, commands
+from inferdash.serving.curves import deployment_of
+from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.planner import Plan
+
+
+def obstacle(scenario: Scenario) -> str:
+    """Why nothing is planned, in words; nothing where something is."""
+    if scenario.answer < 2:  # noqa: PLR2004 - between two tokens lies the latency
+        return "A plan needs answers of two tokens at least: between two of them lies the latency."
+    context = scenario.architecture.context
+    tokens = scenario.prompt + scenario.answer
+    if context is not None and tokens > context:
+        return f"A prompt and its answer are {tokens:,} tokens; {scenario.architecture.name} was made for {context:,}."
+    if _first_target(scenario) <= 0:
+        server = quantities.shown(scenario.program.server, "s")
+        return f"The server alone adds {server} to the first token, which is more than its target."
+    if not scenario.considered or not scenario.formats:
+        return "Choose accelerators and weight precisions to plan with."
+    return ""
+
+
+def _first_target(scenario: Scenario) -> float:
+    return scenario.target_first - server_s(scenario)
+
+
+def server_s(scenario: Scenario) -> float:
+    """Seconds that the server adds to each first token."""
+    return library.engines()[scenario.engine].server if scenario.speed == "expected" else 0.0
+
+
+@lru_cache(maxsize=16)
+def planned(scenario: Scenario) -> Plan | None:
+    """The plan of a scenario; None where there is an obstacle."""
+    if obstacle(scenario):
+        return None
+    with recording():
+        return planner.plan(demand(scenario), offer(scenario), seed=scenario.seed)
+
+
+def demand(scenario: Scenario) -> Demand:
+    """What is asked for."""
+    return Demand(
+        requests_per_s=scenario.demand_per_s,
+        prompt=scenario.prompt,
+        answer=scenario.answer,
+        found_share=scenario.found_share,
+        time_to_first_token_s=_first_target(scenario),
+        inter_token_latency_s=scenario.target_between,
+    )
+
+
+def offer(scenario: Scenario) -> Offer:
+    """What it may be built from: each accelerator at the reader's rent, or the middle of what is quoted."""
+    chips = {key: library.accelerators()[key] for key in scenario.considered}
+    quoted = {key: chip.rent.middle for key, chip in chips.items() if chip.rent}
+    return Offer(
+        model=scenario.architecture,
+        accelerators=chips,
+        rents={key: price for key, price in (quoted | scenario.rents).items() if key in chips},
+        weights=scenario.formats,
+        caches=(scenario.kv,),
+        engine=library.engines()[scenario.engine] if scenario.speed == "expected" else None,
+        most_gpus=scenario.most_gpus,
+    )
+
+
+def changes(scenario: Scenario) -> dict[str, Any]:
+    """The fields that make the plan the scenario; none without one."""
+    found = planned(scenario)
+    if found is None or found.best is None:
+        return {}
+    one, layout = found.best, found.best.layout
+    alone = [name for name in ("tensor", "pipeline", "data") if getattr(layout, name) > 1]
+    kind = "even" if not alone else "expert" if alone == ["data"] else alone[0] if len(alone) == 1 else "mixed"
+    return {
+        "accelerator": one.accelerator,
+        "weights": one.weights,
+        "gpus": one.gpus,
+        "layout": kind,
+        "tensor_parallel": layout.tensor if kind == "mixed" else 1,
+        "pipeline_parallel": layout.pipeline if kind == "mixed" else 1,
+        "expert_parallel": kind == "mixed" and layout.expert > 1,
+        "memory_of": "engine",
+        "weight_memory": None,
+        "replicas": min(one.replicas, 1024),
+        "rule": "turns",
+        "places": one.places,
+        "schedule": "prompts",
+        "load": min(scenario.demand_per_s, 100_000),
+        "pattern": "random",
+        "rent": one.usd_per_hour / one.total_gpus,
+        "batch": max(1, round(one.batch)),
+    }
+
+
+def starts(scenario: Scenario) -> tuple[Command, ...]:
+    """What starts a replica of the plan, by engine; nothing without a plan."""
+    found = planned(scenario)
+    return commands(found.best, demand(scenario), offer(scenario)) if found and found.best else ()
+
+
+def worked(scenario: Scenario) -> None:
+    """Goes once through the formulas of the plan's replica at its mean batch, so that they can be shown."""
+    found = planned(scenario)
+    if found is None or found.best is None:
+        return
+    best, asked, given = found.best, demand(scenario), offer(scenario)
+    machine = deployment_of(given, (best.accelerator,), weights=best.weights, cache=best.cache, layout=best.layout)
+    past = asked.prompt + asked.answer / 2
+    with section("A prefill"):
+        reading_s = _pass_s(machine, given, requests=1, positions=asked.prompt - asked.found, past=asked.found)
+    with section("A decode pass at the mean batch"):
+        writing_s = _pass_s(machine, given, requests=best.batch * best.layout.data, positions=1, past=past)
+    with section("A replica"):
+        carried = steady_state.carried_per_s(
+            batch=best.batch, prefill_s=reading_s, passes=asked.answer - 1, pass_s=writing_s
+        )
+        steady_state.interrupted_pass_s(pass_s=writing_s, carried_per_s=carried, prefill_s=reading_s)
+        steady_state.fewest_replicas(
+            requests_per_s=asked.requests_per_s, carried_per_s=best.carries_per_s / best.replicas
+        )
+
+
+def _pass_s(machine: Deployment, given: Offer, *, requests: float, positions: int, past: float) -> Number:
+    one = one_pass(machine, requests=requests, positions=positions, past=past, output_positions=1)
+    if given.engine is None:
+        return one.pass_s or 0.0
+    whole = expected_pass(machine, given.engine, one, requests=requests, positions=positions)
+    return whole.pass_s if whole else 0.0
