@@ -47,7 +47,11 @@ MOONCAKE: Final = "presets/traces/mooncake_conversation_first1200s.jsonl.xz"
 ROOT: Final = Path(__file__).parent.parent
 PRESSES: Final = 80
 PAGES: Final = tuple(name.replace("_", "-") for name in STUDIES)
-FIELDS: Final = {"prompt-cache": "Requests"}
+FIELDS: Final = {
+    "prompt-cache": "Requests",
+    "serving": "Load, requests per second",
+    "plan": "Load, requests per second",
+}
 """Page -> the number field that is pressed, where the batch changes no word on it."""
 QUERIES: Final = {"experts": "model=mixtral-8x7b&v=1"}
 """Page -> its link, where the baseline shows little."""

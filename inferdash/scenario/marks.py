@@ -173,3 +173,5 @@ class Place:
     group: Group
     counts_if: Callable[[Any], bool] = lambda _: True
     """Whether the field says anything in a scenario; where it does not, links leave it out."""
+    step: float = 0.01
+    """By which a number that is not whole goes up and down."""

@@ -74,7 +74,7 @@ def _rents(value: str) -> str:
 class Operation(Topics):
     """The fields of serving over time and of the plan, on top of those of the other pages."""
 
-    load: Annotated[float, Place("page")] = Field(8.0, title="Load, requests per second", ge=0.01, le=100_000)
+    load: Annotated[float, Place("page", step=1.0)] = Field(8.0, title="Load, requests per second", ge=0.01, le=100_000)
     """Requests that come in a second, on average."""
     pattern: Annotated[str, Choices("way to come", lambda: PATTERNS), Place("page")] = Field(
         "random", title="Requests come"

@@ -53,7 +53,8 @@ def control(name: str) -> None:
     elif isinstance(default, float):
         low, high = float(_bound(name, Ge)), float(_bound(name, Le))
         widget = st.slider if high <= _SLIDABLE else st.number_input
-        widget(label, low, high, step=0.01, key=name, help=about, persist_state="session")
+        step = mark(name, Place).step
+        widget(label, low, high, step=step, key=name, help=about, persist_state="session")
     else:
         st.text_input(label, key=name, help=about, max_chars=_title_length(name), persist_state="session")
     for problem in state.entry_problems(name):
