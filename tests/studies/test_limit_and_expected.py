@@ -41,6 +41,22 @@ def test_limit_low_expected_high_are_in_order(query: str) -> None:
         assert rows["parts"][-1]["end_s"] <= getattr(result, phase).expected * (1 + 1e-9)
 
 
+def test_parts_of_the_expected_time_have_names_and_the_colours_of_the_network_and_of_waiting() -> None:
+    scenario = links.decode(SCENARIOS[2]).scenario
+    parts = expected.rows(scenario, compute_vs_memory.study(scenario).expected, phase="decode")["parts"]
+    assert {part["short"]: part["meaning"] for part in parts} == {
+        "loading": "memory",
+        "arithmetic": "compute",
+        "vectors": "memory",
+        "layers": "waiting",
+        "link": "waiting",
+        "other GPUs": "waiting",
+    }
+    for part in parts:
+        assert part["label"].endswith(part["time"])
+        assert part["start_s"] < part["middle_s"] < part["end_s"]
+
+
 def test_without_a_peak_nothing_is_expected() -> None:
     scenario = links.decode("accelerator=m4-max&v=1").scenario
     result = compute_vs_memory.study(scenario).expected
