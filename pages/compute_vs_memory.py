@@ -33,7 +33,8 @@ for phase, what in (("decode", "decode pass"), ("prefill", "prefill of the promp
     expected_rows = expected.rows(scenario, result.expected, phase=phase)
     if expected_rows:
         parts.chart(expected_chart.parts(what), expected_rows, key=f"expected {phase}", alt=reached)
-st.caption(expected.CAPTION)
+if expected_rows:
+    st.caption(expected.CAPTION)
 parts.table(expected.table(result.expected))
 
 st.header("One request, from sending to the last token", anchor=False)

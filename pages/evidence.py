@@ -21,13 +21,6 @@ place = parts.choosable(
     charts.scatter(), page.rows(page.chosen(by, only)), key="scatter", alt=sentence, name=charts.CHOSEN
 )
 st.caption(page.LEGEND)
-errors = page.error_rows(by)
-parts.chart(charts.distribution(len(errors["groups"])), errors, key=f"errors {by}", alt=page.DISTRIBUTION)
-st.caption(page.DISTRIBUTION)
-table = page.error_table(by)
-parts.table(table)
-parts.download(table, name=page.NAME)
-st.markdown(page.METHOD)
 
 one = page.at(place, scenario)
 st.header("One measurement", anchor=False)
@@ -35,7 +28,18 @@ st.markdown(published.sentence(one))
 parts.table(published.table(one))
 working(lambda _: published.study(one), scenario)
 
+st.header("Errors by group", anchor=False)
+errors = page.error_rows(by)
+parts.chart(charts.distribution(len(errors["groups"])), errors, key=f"errors {by}", alt=page.DISTRIBUTION)
+st.caption(page.DISTRIBUTION)
+table = page.error_table(by)
+parts.table(table)
+st.caption(page.TERMS)
+parts.download(table, name=page.NAME)
+st.markdown(page.METHOD)
+
 st.header("Nearest to your scenario", anchor=False)
+parts.notes([note for note in [page.nearest_note(scenario)] if note])
 parts.table(page.nearest_table(scenario))
 
 st.header("Calibrate with your own measurements", anchor=False)
@@ -48,5 +52,5 @@ if scenario.measurements:
 st.caption(calibration.HOLDS)
 
 st.header("Not covered", anchor=False)
-st.markdown(page.NOT_COVERED)
+st.markdown(page.not_covered())
 parts.sources(scenario)

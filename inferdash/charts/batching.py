@@ -12,7 +12,7 @@ from inferdash.charts import theme
 def curve() -> dict[str, Any]:
     """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label).
 
-    Rows "expected", with its "band" as an outline and its "name" at the end.
+    Rows "expected", with its "band" as an outline, its "name" at the end and the own batch on it, "reached".
     """
     x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("speed of each request, tokens/s"))
     y = alt.Y(
@@ -22,7 +22,7 @@ def curve() -> dict[str, Any]:
     )
     parts = {
         name: alt.Chart(alt.NamedData(name)).encode(x, y, order="batch:Q")
-        for name in ("path", "beyond", "points", "own", "expected", "name")
+        for name in ("path", "beyond", "points", "own", "expected", "name", "reached")
     }
     band = alt.Chart(alt.NamedData("band")).encode(x, y, order="place:Q")
     return theme.finished(
@@ -37,6 +37,10 @@ def curve() -> dict[str, Any]:
             parts["own"]
             .mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5)
             .encode(color=theme.MEANING),
+            parts["reached"].mark_point(
+                size=130, filled=True, fill=alt.ExprRef("background"), opacity=1, stroke=theme.INK, strokeWidth=2
+            ),
+            *theme.outlined(parts["reached"], 13, align="right", dx=-10, dy=14),
             *theme.outlined(parts["own"], align="left", dx=14, dy=-12, fontWeight="bold"),
         ),
         height=360,

@@ -46,10 +46,12 @@ def scatter() -> dict[str, Any]:
 def distribution(count: int) -> dict[str, Any]:
     """Rows "groups", a line, a bar and a tick each, on a logarithmic axis; "even" is where both are the same."""
     y = alt.Y(
-        "group:N", sort=None, axis=alt.Axis(title=None, labelLimit=170, labelOverlap=False, ticks=False, grid=False)
+        "group:N",
+        sort=None,
+        axis=alt.Axis(title=None, labelLimit=170, labelOverlap=False, labelFlush=False, ticks=False, grid=False),
     )
     scale = alt.Scale(type="log", nice=False, domainMin=0.4, domainMax=2.5, clamp=True)
-    axis = alt.Axis(title="measured over expected time, times", values=[0.5, 0.7, 1, 1.4, 2], format="~g")
+    axis = alt.Axis(title="measured / expected time", values=[0.5, 0.7, 1, 1.4, 2], format="~g")
     rows = alt.Chart(alt.NamedData("groups")).encode(y)
     tooltip = [
         alt.Tooltip("group:N", title="group"),

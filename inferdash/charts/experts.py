@@ -36,26 +36,16 @@ def distinct() -> dict[str, Any]:
 
 @cache
 def cost() -> dict[str, Any]:
-    """Rows "lines" (a model each), "starts" and "ends" (the points that carry their names).
-
-    Rows "expected", of the model itself, with its band; "last" carries its name.
-    """
+    """Rows "lines" (a model each), "starts" and "ends" (the points that carry their names)."""
     x = alt.X("batch:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(_BATCH))
     y = alt.Y(
         "token_s:Q",
         scale=alt.Scale(type="log", padding=24),
-        axis=theme.log_time_axis("time of a written token"),
+        axis=theme.log_time_axis("time of a written token (limit)"),
     )
-    lines, starts, ends, passes, last = (
-        alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("lines", "starts", "ends", "expected", "last")
-    )
+    lines, starts, ends = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("lines", "starts", "ends"))
     return theme.finished(
         alt.layer(
-            alt.Chart(alt.NamedData("expected"))
-            .mark_area(color=theme.INK, opacity=theme.BAND)
-            .encode(x, alt.Y("low_s:Q"), alt.Y2("high_s:Q")),
-            passes.mark_line(**theme.EXPECTED),
-            *theme.outlined(last, 13, **theme.NAMED),
             lines.mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING, detail="model:N"),
             *(
                 layer

@@ -36,6 +36,12 @@ def roofline() -> dict[str, Any]:
         alt.Chart(alt.NamedData(rows)).encode(x, y) for rows in ("roof", "names", "path", "points")
     )
     batches = path.transform_filter("datum.label")
+    first = "scale('x', datum.intensity) < 70"  # there the name would lie on the axis
+    beside = {
+        "align": alt.ExprRef(f"{first} ? 'left' : 'right'"),
+        "dx": alt.ExprRef(f"{first} ? 9 : -9"),
+        "dy": alt.ExprRef(f"{first} ? 12 : -8"),
+    }
     reached = alt.Chart(alt.NamedData("expected"))
     return theme.finished(
         alt.layer(
@@ -48,7 +54,7 @@ def roofline() -> dict[str, Any]:
             .mark_text(**theme.text(align="right", dx=-20, dy=-30))
             .encode(text="label:N"),
             batches.mark_point(size=50, filled=True, color=theme.INK, opacity=1),
-            batches.mark_text(**theme.text(13, align="left", dx=9, dy=12)).encode(text="label:N"),
+            batches.mark_text(**theme.text(13, **beside)).encode(text="label:N"),
             reached.mark_rule(strokeWidth=2, color=theme.INK).encode(x, alt.Y("low:Q"), alt.Y2("high:Q")),
             reached.mark_point(
                 size=130, filled=True, fill=alt.ExprRef("background"), opacity=1, stroke=theme.INK, strokeWidth=2

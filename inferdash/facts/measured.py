@@ -16,6 +16,8 @@ class Measurement:
     """Its row in presets/measured/points.csv, from 1."""
     model: str
     accelerator: str
+    preset: str
+    """Id of the accelerator among the presets; empty where it is none of them."""
     gpus: int
     engine: str
     weights: str
@@ -46,6 +48,7 @@ class Measurement:
 def measurements() -> tuple[Measurement, ...]:
     """Every result that can be what it says, in the order of presets/measured/points.csv."""
     points, sources = rows_of("points"), {row["id"]: row for row in rows_of("sources")}
+    presets = {row["accelerator"]: row["preset"] for row in rows_of("accelerators")}
     found = []
     for one in rows_of("predicted"):
         row = points[int(one["point"]) - 1]
@@ -55,6 +58,7 @@ def measurements() -> tuple[Measurement, ...]:
                 place=int(one["point"]),
                 model=row["model"],
                 accelerator=row["accelerator"],
+                preset=presets[row["accelerator"]],
                 gpus=int(row["gpus"]),
                 engine=row["engine"],
                 weights=row["weights"],

@@ -40,6 +40,8 @@ class BatchLine:
     """Of one request."""
     expected_pass_s: float | None
     """As it is expected, not at the limit."""
+    expected_tokens_per_s: float | None
+    expected_each_tokens_per_s: float | None
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ class Batching:
     static_idle_places: int = number("slots", "idle in static batching, summed over its passes")
     idle_places: int = number("slots", "idle in continuous batching, summed over its passes")
     compared_pass: Estimate = part("decode pass at that batch", "s")
-    prompt: Estimate = part("a million prompt tokens on rented accelerators", "$")
-    written: Estimate = part("a million written tokens on rented accelerators", "$")
+    usd_per_mtok_prompt_estimate: Estimate = part("a million prompt tokens on rented accelerators", "$")
+    usd_per_mtok_written_estimate: Estimate = part("a million written tokens on rented accelerators", "$")
     paged_requests: int = number("requests", "that fit with pages")
     reserved_requests: int = number("requests", "that fit where each reserves the longest text")
 
@@ -109,8 +111,12 @@ def study(scenario: Scenario) -> Batching:
         usd_per_mtok_prompt=plain(prompt_usd),
         usd_per_mtok_written=plain(written_usd),
         compared_pass=compared_pass,
-        prompt=prompt_pass.of(lambda s: float(batching.usd_per_mtok(tokens_per_s=scenario.prompt / s, **rent))),
-        written=compared_pass.of(lambda s: float(batching.usd_per_mtok(tokens_per_s=compared / s, **rent))),
+        usd_per_mtok_prompt_estimate=prompt_pass.of(
+            lambda s: float(batching.usd_per_mtok(tokens_per_s=scenario.prompt / s, **rent))
+        ),
+        usd_per_mtok_written_estimate=compared_pass.of(
+            lambda s: float(batching.usd_per_mtok(tokens_per_s=compared / s, **rent))
+        ),
         static_passes=batching.passes_of(static),
         continuous_passes=batching.passes_of(continuous),
         static_idle_places=_idle(static, scenario.slots),
@@ -132,6 +138,8 @@ def _line(scenario: Scenario, machine: Deployment, batch: int) -> BatchLine:
     parameters = float(machine.loaded_bytes(positions=batch))
     pass_s = plain(one.pass_s)
     each = None if pass_s is None else float(request.output_tok_per_s(pass_s=pass_s))
+    reached = expected.decode_of(scenario, requests=batch, past=scenario.prompt, limit_s=pass_s).expected
+    each_reached = None if reached is None else float(request.output_tok_per_s(pass_s=reached))
     return BatchLine(
         batch=batch,
         parameters_bytes=parameters,
@@ -141,7 +149,9 @@ def _line(scenario: Scenario, machine: Deployment, batch: int) -> BatchLine:
         pass_s=pass_s,
         tokens_per_s=None if each is None else batch * each,
         each_tokens_per_s=each,
-        expected_pass_s=expected.decode_of(scenario, requests=batch, past=scenario.prompt, limit_s=pass_s).expected,
+        expected_pass_s=reached,
+        expected_tokens_per_s=None if each_reached is None else batch * each_reached,
+        expected_each_tokens_per_s=each_reached,
     )
 
 
@@ -172,8 +182,8 @@ def sentence(scenario: Scenario, result: Batching) -> str:
         return f"The speed of {batch} needs the peak of {scenario.hardware.name}, which is not published."
     gain, slow = quantities.times(result.throughput_gain), quantities.times(result.slowdown_each)
     said = (
-        f"Compared with a single request, {batch} gets {gain} as many tokens per second in total, and each request "
-        f"waits {slow} as long for a token"
+        f"At the limit, {batch} gets {gain} as many tokens per second as a single request, and each request waits "
+        f"{slow} as long for a token"
     )
     if not result.max_batch:
         return f"{said}; but no request of {quantities.count(scenario.prompt, 'token')} fits beside the parameters."
@@ -200,7 +210,12 @@ def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
             result.compared_pass.of(lambda pass_s: 1 / pass_s),
         ),
         Headline(f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.max_batch, "requests"),
-        Headline(f"Cost per million tokens, {many} (limit)", result.usd_per_mtok_written, "$", result.written),
+        Headline(
+            f"Cost per million tokens, {many} (limit)",
+            result.usd_per_mtok_written,
+            "$",
+            result.usd_per_mtok_written_estimate,
+        ),
     ]
 
 
@@ -208,8 +223,9 @@ def batch_table(result: Batching) -> Table:
     """The chapter's table: a pass of the decode for each batch."""
     columns = (
         ("total tokens/s (limit)", "", "tokens_per_s"),
+        ("total (expected)", "", "expected_tokens_per_s"),
         ("each tokens/s (limit)", "", "each_tokens_per_s"),
-        ("pass (expected)", "s", "expected_pass_s"),
+        ("each (expected)", "", "expected_each_tokens_per_s"),
         ("memory read time (limit)", "s", "load_s"),
         ("compute time (limit)", "s", "compute_s"),
         ("parameters read", "B", "parameters_bytes"),
@@ -235,7 +251,8 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     """Tokens a second together against each, along the batch; nothing where no peak is known.
 
     Returns rows under "path" (the batches that fit), "beyond" (those that do not), "points" and "own" (named
-    batches), and "expected", "band" (its edges one after the other, as an outline) and "name" of the batches that fit.
+    batches), and "expected", "band" (its edges one after the other, as an outline) and "name" of the batches that fit,
+    and "reached", the own batch on that line.
     """
     machine = scenario.deployment
     batches = _curve(scenario, result)
@@ -260,6 +277,9 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
         "expected": middle,
         "band": [row | {"place": place} for place, row in enumerate([*low, *reversed(high)])],
         "name": [row | {"label": "expected"} for row in middle[-1:]],
+        "reached": [
+            row | {"label": f"batch {row['batch']:,}"} for row in middle if row["batch"] == result.compared_batch
+        ],
     }
 
 
@@ -346,8 +366,8 @@ def token_sentence(result: Batching) -> str:
     if result.price_ratio is not None:
         prices = f" At the prices below, an output token costs {quantities.times(result.price_ratio)} as much."
     return (
-        f"A prompt token takes {quantities.shown(result.prompt_token_s, 's')} of the GPUs and a written token "
-        f"{quantities.shown(result.written_token_s, 's')} at a batch of {result.compared_batch:,}, "
+        f"At the limit, a prompt token takes {quantities.shown(result.prompt_token_s, 's')} of the GPUs and a written "
+        f"token {quantities.shown(result.written_token_s, 's')} at a batch of {result.compared_batch:,}, "
         f"{quantities.times(result.token_time_ratio)} as much.{prices}"
     )
 
@@ -355,12 +375,16 @@ def token_sentence(result: Batching) -> str:
 def rent_table(result: Batching) -> Table:
     """Cost of a million tokens, with its denominator named."""
     return Table(
-        ("dollars (limit)",),
-        (
-            Row("A million prompt tokens, prefill alone", "$", (result.usd_per_mtok_prompt,)),
-            Row(
-                f"A million written tokens at a batch of {result.compared_batch:,}", "$", (result.usd_per_mtok_written,)
-            ),
+        ("dollars (limit)", "dollars (expected)"),
+        tuple(
+            Row(label, "$", (one.limit, one.expected))
+            for label, one in (
+                ("A million prompt tokens, prefill alone", result.usd_per_mtok_prompt_estimate),
+                (
+                    f"A million written tokens at a batch of {result.compared_batch:,}",
+                    result.usd_per_mtok_written_estimate,
+                ),
+            )
         ),
         head="On rented GPUs",
     )

@@ -152,11 +152,11 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
         else f"writing a token takes about {time} as reading one"
     )
     limits = (
-        f"both are limited by {_LIMITS[result.decode.bound]}"
+        f"{_LIMITS[result.decode.bound]} limits both"
         if result.decode.bound == result.prefill.bound
         else f"the decode is limited by {_LIMITS[result.decode.bound]}, the prefill by {_LIMITS[result.prefill.bound]}"
     )
-    return f"{together}{comparison}: {limits}." + _ways_out(scenario, result)
+    return f"{together}{comparison}, both at the limit: {limits}." + _ways_out(scenario, result)
 
 
 def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:

@@ -12,12 +12,16 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.measured import PHASES, Measurement, measurements
-from inferdash.scenario import Scenario
+from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table, number
+from inferdash.studies.published import source_link
 
 NAME: Final = "evidence"
 TITLE: Final = "How right is this?"
 _NEAREST: Final = 8
+_ENOUGH: Final = 20
+"""Points from which on a group and phase has a row of its own."""
+_HALF: Final = 0.5
 _EDGES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
 _COLOURS: Final = {"decode": "memory", "prefill": "compute", "serving": "money", "full load": "cache"}
 
@@ -63,8 +67,8 @@ def sentence(_: Scenario, result: Evidence) -> str:
         for share in (result.decode_error, result.prefill_error, result.serving_error, result.decode_limit_error)
     )
     return (
-        f"Half of {result.points:,} published measurements lie within {decode} of the expected time for a decode pass, "
-        f"{prefill} for a prefill and {serving} for serving; the limit alone is off by {limit} in the decode."
+        f"Held against {result.points:,} published measurements, the expected time is off by {decode} at the median "
+        f"for a decode pass, {prefill} for a prefill and {serving} for serving; the limit by {limit} for a decode pass."
     )
 
 
@@ -162,23 +166,47 @@ DISTRIBUTION: Final = (
 )
 
 
-def error_table(by: str) -> Table:
-    """Errors by group, of the expectation and of the limit, and how many lie in their band."""
+def _cells(by: str) -> list[tuple[str, list[Measurement]]]:
+    """The phases of each group that have enough points to say something, with their points."""
+    phases = [(group, phase, chosen(by, group)) for group in groups(by) for phase in PHASES]
+    found = [
+        (group if by == "phase" else f"{group}, {phase}", [one for one in mine if one.phase == phase])
+        for group, phase, mine in phases
+    ]
+    return [(name, mine) for name, mine in found if len(mine) >= _ENOUGH]
 
-    def row(group: str) -> Row:
-        mine = chosen(by, group)
-        cells = [
+
+def _inside(found: Sequence[Measurement]) -> float:
+    return sum(one.inside for one in found) / len(found)
+
+
+def _ratio(found: Sequence[Measurement]) -> float:
+    return float(np.median([one.measured_s / one.expected_s for one in found]))
+
+
+def error_table(by: str) -> Table:
+    """Errors by group and phase: how many lie in their band, and how far the expectation and the limit are off."""
+
+    def row(name: str, mine: Sequence[Measurement]) -> Row:
+        expected, limit = (
             " / ".join(quantities.percent(_error(mine, at, of=of)) for at in (0.5, 0.9))
             for of in ("expected_s", "limit_s")
-        ]
-        inside = sum(one.inside for one in mine) / len(mine)
-        return Row(group, "word", (f"{len(mine):,}", *cells, quantities.percent(inside)))
+        )
+        cells = (quantities.percent(_inside(mine)), expected, quantities.digits(_ratio(mine)), limit, f"{len(mine):,}")
+        return Row(name, "word", cells)
 
     return Table(
-        ("points", "expected, median / 90%", "limit, median / 90%", "in the 80% band"),
-        tuple(row(group) for group in groups(by)),
+        ("in the band", "error", "ratio", "error of the limit", "points"),
+        tuple(row(name, mine) for name, mine in _cells(by)),
         head=BY[by],
     )
+
+
+TERMS: Final = (
+    f"In the band: how many lie where four of five should. Error: the median / what 90% stay below. Ratio: "
+    f"measured over expected time at the median. A row needs {_ENOUGH} points."
+)
+"""How to read the table of errors."""
 
 
 def at(place: int | None, scenario: Scenario) -> Measurement:
@@ -187,44 +215,64 @@ def at(place: int | None, scenario: Scenario) -> Measurement:
 
 
 def nearest(scenario: Scenario) -> list[Measurement]:
-    """The published points that are most like the scenario: the accelerator first, then bytes, batch and engine."""
-    chip, size = scenario.hardware.name.lower(), scenario.deployment.stored_bytes
-    engine = library.engines()[scenario.engine].name
+    """The published points that are most like the scenario: the same accelerator first, then its family."""
+    size, engine = scenario.deployment.stored_bytes, library.engines()[scenario.engine].name
 
-    def far(one: Measurement) -> float:
-        same = one.accelerator.lower() in chip or chip.removeprefix("nvidia ") in one.accelerator.lower()
+    def far(one: Measurement) -> tuple[bool, bool, float]:
         unlike = abs(log(one.model_bytes / size)) + 0.5 * abs(log(one.batch / scenario.batch))
-        return 4 * (not same) + unlike + 0.5 * (one.engine != engine) + 0.5 * abs(log(one.gpus / scenario.gpus))
+        unlike += 0.5 * (one.engine != engine) + 0.5 * abs(log(one.gpus / scenario.gpus))
+        return one.preset != scenario.accelerator, one.family != scenario.hardware.family, unlike
 
     return sorted(_fitted(), key=far)[:_NEAREST]
+
+
+def nearest_note(scenario: Scenario) -> str:
+    """That no measurement is of the scenario's accelerator; nothing where one is."""
+    if any(one.preset == scenario.accelerator for one in _fitted()):
+        return ""
+    name = "your own accelerator" if scenario.accelerator == OWN else scenario.hardware.name
+    family = _FAMILIES.get(scenario.hardware.family)
+    if any(one.family == scenario.hardware.family for one in _fitted()):
+        return f"No measurement is of {name}. These are of others of its kind ({family})."
+    return f"No measurement is of {name}, and none is of its kind."
 
 
 def nearest_table(scenario: Scenario) -> Table:
     """Those points, each with its source."""
     cells = [
         Row(
-            f"{one.model} {one.weights} on {one.gpus} × {one.accelerator}",
+            f"{one.model} {one.weights}, {one.gpus} × {one.accelerator}",
             "word",
             (
-                one.engine,
-                f"{one.phase}, batch {one.batch:,.0f}, {one.lengths}",
                 str(quantities.shown(one.measured_s, "s")),
                 str(quantities.shown(one.expected_s, "s")),
-                _published(one),
+                f"{one.phase}, batch {one.batch:,.0f}, {one.lengths}",
+                one.engine,
+                source_link(one),
             ),
         )
         for one in nearest(scenario)
     ]
-    return Table(("engine", "what", "measured", "expected", "published by"), tuple(cells), head="Measured")
+    return Table(("measured", "expected", "what", "engine", "published by"), tuple(cells), head="Set-up")
 
 
-def _published(one: Measurement) -> str:
-    address = next((word for word in one.source.split() if word.startswith("https://")), "")
-    name = f"{one.publisher}, {one.published}"
-    return f"[{name}]({address})" if address else name
+def missed() -> list[tuple[str, list[Measurement]]]:
+    """Phases of families and of engines of which less than half lie in their band, the least first."""
+    found = [cell for by in ("family", "engine") for cell in _cells(by) if _inside(cell[1]) < _HALF]
+    return sorted(found, key=lambda cell: _inside(cell[1]))
 
 
-NOT_COVERED: Final = (
+def not_covered() -> str:
+    """Where not to trust the expectation: its largest misses, then what nobody measured."""
+    worst = "\n".join(
+        f"- {name}: at the median {quantities.times(_ratio(mine))} the expected time, and "
+        f"{quantities.percent(_inside(mine))} of {len(mine)} points in the band"
+        for name, mine in missed()
+    )
+    return f"The largest misses:\n\n{worst}\n\n{_NOT_MEASURED}"
+
+
+_NOT_MEASURED: Final = (
     "Time to first token through servers is from one publisher; MLX has no measurement here; most "
     "accelerators after 2025, and linear attention, have none; speculative decoding is not measured. Serving on "
     "workstation cards at full load, and small batches of models with experts on unified memory, are often faster "

@@ -1,7 +1,7 @@
 """What engines were measured to reach of the limit: a time, and the band in which four of five measurements lie."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -28,16 +28,28 @@ class Expected:
 
 CAPTION: Final = (
     "Fitted to 2,332 published measurements; judged on publishers that the fit did not see. The line below the bar is "
-    "where four of five measurements lie. Point at a part for it."
+    "where four of five measurements lie. Point at a part for its name and time."
 )
-_PARTS: Final = {
-    "load_s": ("loading", "memory"),
-    "compute_s": ("arithmetic", "compute"),
-    "vectors_s": ("vectors through memory", "cache"),
-    "layers_s": ("start of layers", "waiting"),
-    "link_s": ("link between GPUs", "cache"),
-    "waiting_s": ("other GPUs", "waiting"),
+
+
+class Part(NamedTuple):
+    """A part of the expected time."""
+
+    name: str
+    short: str
+    """The same in one or two words, for a mark."""
+    meaning: str
+
+
+PARTS: Final = {
+    "load_s": Part("loading", "loading", "memory"),
+    "compute_s": Part("arithmetic", "arithmetic", "compute"),
+    "vectors_s": Part("vectors through memory", "vectors", "memory"),
+    "layers_s": Part("start of layers", "layers", "waiting"),
+    "link_s": Part("link between GPUs", "link", "waiting"),
+    "waiting_s": Part("waiting for other GPUs", "other GPUs", "waiting"),
 }
+"""Field of `ExpectedPass` -> what it is called."""
 
 
 def study(scenario: Scenario, *, prefill_s: float | None, decode_s: float | None, first: FirstToken) -> Expected:
@@ -147,11 +159,21 @@ def rows(scenario: Scenario, result: Expected, *, phase: str) -> dict[str, list[
         return {}
     stacked: list[dict[str, Any]] = []
     start = 0.0
-    for name, (label, meaning) in _PARTS.items():
-        seconds = float(getattr(whole, name))
+    for key, name in PARTS.items():
+        seconds = float(getattr(whole, key))
         if seconds:
-            said = f"{label} {quantities.shown(seconds, 's')}"
-            stacked.append({"start_s": start, "end_s": start + seconds, "meaning": meaning, "label": said})
+            time = quantities.shown(seconds, "s")
+            stacked.append(
+                {
+                    "start_s": start,
+                    "middle_s": start + seconds / 2,
+                    "end_s": start + seconds,
+                    "meaning": name.meaning,
+                    "label": f"{name.name} {time}",
+                    "short": name.short,
+                    "time": str(time),
+                }
+            )
         start += seconds
     return {
         "parts": stacked,

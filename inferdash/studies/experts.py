@@ -16,7 +16,6 @@ from inferdash.physics import memory
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies import expected
 from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "experts"
@@ -206,7 +205,10 @@ def _drawn_experts(kind: Experts, positions: int, skew: float) -> int:
 
 
 def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
-    """Accelerator time of a written token along the batch: this model, dense ones of its active and total size."""
+    """Accelerator time of a written token along the batch, at the limit.
+
+    Of this model, and of dense ones of its active and total size.
+    """
     machine = scenario.deployment
     if experts_of(scenario.architecture) is None:
         return {}
@@ -221,12 +223,6 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         for label, limit, one in models
         for batch, seconds in zip(batches, _token_s(one, batches, scenario.prompt).tolist(), strict=True)
     ]
-    reached = expected.decode_along(scenario, requests=batches, past=scenario.prompt)
-    edges = [(np.asarray(edge) / batches).tolist() for edge in reached] if reached else [[], [], []]
-    passes = [
-        {"batch": int(batch), "token_s": middle, "low_s": low, "high_s": high, "label": "expected"}
-        for batch, middle, low, high in zip(batches, *edges, strict=False)
-    ]
     last = int(batches[-1])
     mixture, active, total = (np.log([line["token_s"] for line in lines if line["meaning"] == m]) for _, m, _ in models)
     alone = int(batches[np.minimum(np.abs(mixture - active), np.abs(total - mixture)).argmax()])
@@ -234,8 +230,6 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         "lines": lines,
         "starts": [line for line in lines if (line["batch"], line["meaning"]) in {(1, "waiting"), (alone, "memory")}],
         "ends": [line for line in lines if line["batch"] == last and line["meaning"] == "compute"],
-        "expected": passes,
-        "last": passes[-1:],
     }
 
 

@@ -24,7 +24,7 @@ class Overview:
     fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
     output_speed: Estimate = part("output speed of one request", "tokens/s")
     time_to_first_token: Estimate = part("time to first token, through a server that is free", "s")
-    written: Estimate = part("a million written tokens on rented accelerators", "$")
+    usd_per_mtok_written_estimate: Estimate = part("a million written tokens on rented accelerators", "$")
 
 
 def study(scenario: Scenario) -> Overview:
@@ -39,7 +39,7 @@ def study(scenario: Scenario) -> Overview:
         fewest_gpus=passes.fewest_gpus,
         output_speed=passes.expected.decode.of(lambda pass_s: 1 / pass_s),
         time_to_first_token=passes.expected.time_to_first_token,
-        written=batch.written,
+        usd_per_mtok_written_estimate=batch.usd_per_mtok_written_estimate,
     )
 
 
@@ -77,6 +77,6 @@ def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
             f"Cost per million tokens, batch {result.compared_batch:,} (limit)",
             result.usd_per_mtok_written,
             "$",
-            result.written,
+            result.usd_per_mtok_written_estimate,
         ),
     ]

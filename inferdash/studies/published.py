@@ -1,7 +1,6 @@
 """One published measurement: what was measured, what was expected of it, and of what parts."""
 
 from dataclasses import fields
-from typing import Final
 
 from inferdash import quantities
 from inferdash.facts import library
@@ -10,16 +9,8 @@ from inferdash.facts.measured import Measurement, rows_of
 from inferdash.formula import section
 from inferdash.physics.expected import ExpectedPass, expected_pass
 from inferdash.physics.published import SERVED, point
+from inferdash.studies.expected import PARTS
 from inferdash.studies.numbers import Row, Table
-
-_PARTS: Final = {
-    "load_s": "Loading",
-    "compute_s": "Arithmetic",
-    "layers_s": "Start of layers",
-    "vectors_s": "Vectors through memory",
-    "link_s": "Link between GPUs",
-    "waiting_s": "Waiting for other GPUs",
-}
 
 
 def name(one: Measurement) -> str:
@@ -28,12 +19,19 @@ def name(one: Measurement) -> str:
     return f"{one.model} {one.weights} on {chips} with {one.engine}: {one.phase}, batch {one.batch:,.0f}, {one.lengths}"
 
 
+def source_link(one: Measurement) -> str:
+    """Who published it and when, with a link where there is one."""
+    address = next((word for word in one.source.split() if word.startswith("https://")), "")
+    name = f"{one.publisher}, {one.published}"
+    return f"[{name}]({address})" if address else name
+
+
 def sentence(one: Measurement) -> str:
     """What was measured of it, and what was expected by a fit that had not seen its publisher."""
     measured, expected, limit = (quantities.shown(s, "s") for s in (one.measured_s, one.expected_s, one.limit_s))
     inside = "inside" if one.inside else "outside"
     return (
-        f"{name(one)}. Measured: {measured} ({one.publisher}, {one.published}). Expected without that publisher: "
+        f"{name(one)}. Measured: {measured} ({source_link(one)}). Expected without that publisher: "
         f"{expected}, the measurement {inside} the band. Limit: {limit}."
     )
 
@@ -61,8 +59,12 @@ def study(one: Measurement) -> ExpectedPass:
 def table(one: Measurement) -> Table:
     """The expected time of the shipped engine by part, and the server's, where the measurement went through one."""
     whole, engine = study(one), engine_of(one)
-    seconds = {label: float(getattr(whole, part)) for part, label in _PARTS.items()}
+    seconds = {part.name[0].upper() + part.name[1:]: float(getattr(whole, key)) for key, part in PARTS.items()}
     server = engine.server if one.publisher in SERVED and one.phase != "decode" else 0.0
     rows = [Row(label, "s", (value,)) for label, value in {**seconds, "Server": server}.items() if value]
     total = float(whole.pass_s) + server
-    return Table((f"{engine.name}, as it ships",), (*rows, Row("Expected", "s", (total,))), head="Part")
+    return Table(
+        (f"{engine.name}, as it ships",),
+        (*rows, Row("In all, expected with every publisher in the fit", "s", (total,))),
+        head="Part",
+    )

@@ -138,8 +138,8 @@ def sentence(scenario: Scenario, result: Quantization) -> str:
     if gain < 1.01:  # noqa: PLR2004 - what rounds to 1.00 times
         bound = decode(_machine(scenario, key), requests=scenario.batch, past=scenario.prompt).bound
         why = "compute limits it" if bound == "compute" else "almost all that it reads are caches"
-        return f"{said}, and a decode pass for {batch} is no faster: {why}."
-    return f"{said}, and a decode pass for {batch} is {quantities.times(gain)} as fast."
+        return f"{said}, and at the limit a decode pass for {batch} is no faster: {why}."
+    return f"{said}, and a decode pass for {batch} is {quantities.times(gain)} as fast at the limit."
 
 
 def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]:
@@ -177,11 +177,11 @@ def format_table(result: Quantization) -> Table:
     """The model in each format."""
     return Table(
         (
-            "bits per weight",
+            "pass (limit)",
+            "pass (expected)",
             "parameters",
             "fewest GPUs",
-            "decode pass (limit)",
-            "the same, expected",
+            "bits per weight",
             "computes in",
         ),
         tuple(
@@ -189,11 +189,11 @@ def format_table(result: Quantization) -> Table:
                 line.format,
                 "word",
                 (
-                    f"{line.bits_per_weight:.4g}",
-                    str(quantities.shown(line.bytes, "B")),
-                    f"{line.min_gpus:,}",
                     show(line.pass_s, "s"),
                     show(line.expected_pass_s, "s"),
+                    str(quantities.shown(line.bytes, "B")),
+                    f"{line.min_gpus:,}",
+                    f"{line.bits_per_weight:.4g}",
                     line.multiplies_at,
                 ),
             )

@@ -66,7 +66,7 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
         )
         if estimate.expected and estimate.low and estimate.high
     ]
-    _name_batches(path, own=points[-1]["intensity"])
+    _name_batches(path, own=points[-1]["intensity"], ridge=ridge)
     along = [row["intensity"] for row in path + points]
     low, high = min(along) / 2, max(along) * 2
     roof, names = [at(low), at(high)], []
@@ -89,14 +89,16 @@ def rows(scenario: Scenario, result: ComputeVsMemory) -> dict[str, list[dict[str
     return {"roof": roof, "names": names, "path": path, "points": points, "expected": reached}
 
 
-def _name_batches(path: list[dict[str, Any]], *, own: float) -> None:
-    """Labels the largest batch and the chapter's batches below it, where they lie apart from each other and `own`."""
+def _name_batches(path: list[dict[str, Any]], *, own: float, ridge: float) -> None:
+    """Labels the largest batch and the chapter's below it, apart from each other, `own` and the ridge's name."""
     lowest = np.inf
     for row in reversed(path):
         named = row is path[-1] or row["batch"] in _NAMED_BATCHES
-        if named and row["intensity"] * _APART <= lowest and abs(np.log(row["intensity"] / own)) > np.log(_APART):
+        here = row["intensity"]
+        free = not ridge / _APART < here < ridge * _APART**2 and abs(np.log(here / own)) > np.log(_APART)
+        if named and free and here * _APART <= lowest:
             row["label"] = f"batch {row['batch']:,}"
-            lowest = row["intensity"]
+            lowest = here
 
 
 def caption(scenario: Scenario, result: ComputeVsMemory) -> str:

@@ -81,14 +81,15 @@ def sentence(scenario: Scenario, result: Speculation) -> str:
     """What the draft model does to the speed of the answer, in words."""
     if result.speedup is None:
         return "The gain of a draft model needs the peak of the accelerator, which is not known."
-    said = f"A verification step writes {quantities.shown(result.tokens_per_pass, 'tokens')} on average"
+    tokens = quantities.shown(result.tokens_per_pass, "tokens")
+    said = f"With a draft model, a verification step writes {tokens} on average"
     if result.speedup >= _EVEN:
-        return f"{said}, and the answer comes {quantities.times(result.speedup)} as fast as without a draft model."
+        return f"{said}, and at the limit the answer comes {quantities.times(result.speedup)} as fast as without one."
     if result.speedup > 1 / _EVEN:
-        return f"{said}, and the answer comes about as fast as without a draft model."
+        return f"{said}, and at the limit the answer comes about as fast as without one."
     slower = quantities.times(1 / result.speedup)
     batch = f" at a batch of {scenario.batch:,}" if scenario.batch > 1 else ""
-    return f"{said}, but this is a slow-down{batch}: the answer takes {slower} as long as without a draft model."
+    return f"{said}, but this is a slow-down{batch}: at the limit the answer takes {slower} as long as without one."
 
 
 def gain_rows(scenario: Scenario, result: Speculation) -> dict[str, list[dict[str, Any]]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from inferdash import links
 from inferdash.charts import request, roofline, speculation, theme
 from inferdash.charts.gallery import CHARTS
 from inferdash.scenario import BASE
@@ -73,3 +74,11 @@ def test_the_roof_meets_at_the_ridge_and_the_passes_lie_under_it() -> None:
     assert decode["flop_per_s"] == pytest.approx(decode["intensity"] * 3.35e12)
     assert [row["batch"] for row in rows["path"]][-1] == 476
     assert [row["label"] for row in rows["path"] if row["label"]] == [f"batch {b}" for b in (4, 16, 64, 476)]
+
+
+def test_no_batch_is_named_where_the_ridge_has_its_name() -> None:
+    scenario = links.decode("prompt=20&v=1").scenario
+    rows = roofline_study.rows(scenario, compute_vs_memory.study(scenario))
+    at = {row["batch"]: row["intensity"] for row in rows["path"]}
+    assert rows["roof"][1]["intensity"] / 1.8 < at[256] < rows["roof"][1]["intensity"] * 1.8
+    assert [row["label"] for row in rows["path"] if row["label"]] == [f"batch {b}" for b in ("4", "16", "64", "24,390")]

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from inferdash import links, shipped
 from inferdash.facts import library
 from inferdash.scenario import CONFIG
-from inferdash.studies import memory
+from inferdash.studies import expected, memory
 from inferdash.studies.report import STUDIES
 from inferdash.ui.server import FRAME
 
@@ -215,6 +215,14 @@ def test_where_it_does_not_fit_the_way_out_is_named(page: str, link: str, gpus: 
     shown = walked(LINKS[link])[page]
     told = shown.words if page == "kv_cache" else shown.titles
     assert [words for words in told if named.search(words)]
+
+
+@pytest.mark.parametrize(("link", "bars"), [("default", 1), ("no peak", 0)])
+def test_the_caption_of_the_expected_bars_stands_with_them(link: str, bars: int) -> None:
+    shown = walked(LINKS[link])["compute_vs_memory"]
+    assert shown.captions.count(expected.CAPTION) == bars
+    drawn = [name for name, rows in shown.rows.items() if name.endswith(" parts") and "short" in rows[0]]
+    assert len(drawn) == 2 * bars
 
 
 @pytest.mark.parametrize("page", STUDIES)

@@ -102,12 +102,15 @@ def test_parts_add_up_and_the_report_agrees_with_itself(scenario: Scenario) -> N
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "At batch 1, writing a token takes 293 times as long as reading one: the decode is limited by memory"),
+        ({}, "At batch 1, writing a token takes 293 times as long as reading one, both at the limit: the decode"),
         (
             {"batch": 64},
             "With 64 requests in a batch, writing a token takes 7.13 times as much GPU time as reading one",
         ),
-        ({"prompt": 1}, "writing a token takes about as long as reading one: both are limited by memory bandwidth."),
+        (
+            {"prompt": 1},
+            "writing a token takes about as long as reading one, both at the limit: memory bandwidth limits both.",
+        ),
         ({"prompt": 1, "batch": 2}, "reading a token takes 2.00 times as much GPU time as writing one"),
         ({"model": "llama-3.1-405b"}, "But 1 GPU cannot hold the model: its parameters need at least 11."),
         ({"batch": 500}, "But 1 GPU can hold only 476 requests of 1,024 tokens; the batch needs at least 2 GPUs."),

@@ -27,10 +27,56 @@ def test_the_headline_is_better_than_the_limit_and_not_too_good() -> None:
     assert f"{result.points:,}" in evidence.sentence(BASE, result)
 
 
-def test_the_nearest_points_are_of_the_scenarios_accelerator() -> None:
-    scenario = links.decode("accelerator=rtx-4090&model=llama-3-8b&v=1").scenario
-    assert {one.accelerator for one in evidence.nearest(scenario)} <= {"RTX 4090", "RTX 4090 Laptop"}
+@pytest.mark.parametrize(
+    ("accelerator", "measured"),
+    [
+        ("rtx-4090", {"RTX 4090"}),
+        ("mi300x", {"MI300X"}),
+        ("a100-80gb-pcie", {"A100 PCIe 80GB"}),
+        ("a100-80gb-sxm", {"A100 SXM 80GB"}),
+        ("a10g", {"A10G"}),
+        ("m3-ultra", {"M3 Ultra 80c"}),
+        ("rtx-pro-6000-server", {"RTX PRO 6000 BW SE"}),
+    ],
+)
+def test_the_nearest_points_are_of_the_scenarios_accelerator(accelerator: str, measured: set[str]) -> None:
+    scenario = links.decode(f"accelerator={accelerator}&model=llama-3-8b&v=1").scenario
+    near = evidence.nearest(scenario)
+    own = [one for one in evidence.chosen("phase", None) if one.accelerator in measured]
+    assert {one.accelerator for one in near[: len(own)]} == measured
+    assert evidence.nearest_note(scenario) == ""
     assert "https://" in evidence.nearest_table(scenario).markdown()
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "family"),
+    [("l4", "nvidia-workstation"), ("rtx-pro-6000", "nvidia-workstation"), ("m4-max", "apple")],
+)
+def test_where_nobody_measured_the_accelerator_its_family_is_nearest(accelerator: str, family: str) -> None:
+    scenario = links.decode(f"accelerator={accelerator}&v=1").scenario
+    assert {one.family for one in evidence.nearest(scenario)} == {family}
+    assert scenario.hardware.name in evidence.nearest_note(scenario)
+
+
+def test_nothing_is_said_to_be_of_a_kind_that_nobody_measured() -> None:
+    scenario = links.decode("accelerator=tpu-v5e&v=1").scenario
+    assert evidence.nearest_note(scenario).endswith("none is of its kind.")
+
+
+def test_the_largest_misses_are_named_with_their_figures() -> None:
+    said = evidence.not_covered()
+    for group, phase, points in (
+        ("AMD unified memory", "prefill", 22),
+        ("SGLang", "prefill", 26),
+        ("AMD datacenter", "prefill", 27),
+    ):
+        mine = next(found for name, found in evidence.missed() if name == f"{group}, {phase}")
+        assert len(mine) == points
+        assert {one.phase for one in mine} == {phase}
+        assert sum(one.inside for one in mine) < points / 2
+        assert f"- {group}, {phase}: " in said
+    took = sorted(one.measured_s / one.expected_s for one in evidence.missed()[0][1])
+    assert f"{(took[10] + took[11]) / 2:.3g} times the expected time" in said
 
 
 def test_the_chapters_example_has_its_own_measurements_nearest() -> None:
@@ -48,7 +94,23 @@ def test_every_measurement_is_in_one_group(by: str) -> None:
     rows = evidence.error_rows(by)["groups"]
     assert [row["points"] for row in rows] == sizes
     assert all(row["low"] <= row["under"] <= row["middle"] <= row["over"] <= row["high"] for row in rows)
-    assert [row.label for row in evidence.error_table(by).rows] == evidence.groups(by)
+
+
+def test_errors_by_phase_are_a_row_each() -> None:
+    rows = evidence.error_table("phase").rows
+    assert [row.label for row in rows] == evidence.groups("phase")
+    assert [row.values[-1] for row in rows] == ["578", "343", "1,017", "394"]
+
+
+def test_other_groups_are_crossed_with_the_phase_where_they_have_enough_points() -> None:
+    rows = {row.label: row.values for row in evidence.error_table("family").rows}
+    assert rows["AMD unified memory, prefill"][-1] == "22"
+    assert "Radeon, decode" not in rows
+    for name, values in rows.items():
+        group, phase = name.split(", ")
+        mine = [one for one in evidence.chosen("family", group) if one.phase == phase]
+        assert values[-1] == f"{len(mine):,}"
+        assert len(mine) >= 20
 
 
 def test_a_chosen_measurement_is_shown_and_the_nearest_until_one_is() -> None:
@@ -67,3 +129,4 @@ def test_the_working_of_a_measurement_adds_up_to_what_the_shipped_engine_expects
         assert sum(parts[:-1]) == pytest.approx(parts[-1], rel=0.02)
         assert 0.2 < float(whole.pass_s) / one.expected_s < 3
         assert one.accelerator in published.sentence(one)
+        assert f"[{one.publisher}, {one.published}](https://" in published.sentence(one)

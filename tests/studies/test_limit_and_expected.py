@@ -3,7 +3,7 @@
 import pytest
 
 from inferdash import links
-from inferdash.studies import compute_vs_memory, expected
+from inferdash.studies import batching, compute_vs_memory, expected, experts, quantization, speculation
 from inferdash.studies.report import report
 
 KERNELS_MS = {"prefill": 22.1, "decode": 6.18}
@@ -41,12 +41,71 @@ def test_limit_low_expected_high_are_in_order(query: str) -> None:
         assert rows["parts"][-1]["end_s"] <= getattr(result, phase).expected * (1 + 1e-9)
 
 
+def test_parts_of_the_expected_time_have_names_and_the_colours_of_the_network_and_of_waiting() -> None:
+    scenario = links.decode(SCENARIOS[2]).scenario
+    parts = expected.rows(scenario, compute_vs_memory.study(scenario).expected, phase="decode")["parts"]
+    assert {part["short"]: part["meaning"] for part in parts} == {
+        "loading": "memory",
+        "arithmetic": "compute",
+        "vectors": "memory",
+        "layers": "waiting",
+        "link": "waiting",
+        "other GPUs": "waiting",
+    }
+    for part in parts:
+        assert part["label"].endswith(part["time"])
+        assert part["start_s"] < part["middle_s"] < part["end_s"]
+
+
 def test_without_a_peak_nothing_is_expected() -> None:
     scenario = links.decode("accelerator=m4-max&v=1").scenario
     result = compute_vs_memory.study(scenario).expected
     assert (result.decode.expected, result.prefill.expected) == (None, None)
     assert expected.rows(scenario, result, phase="decode") == {}
     assert "peak" in expected.sentence(scenario, result)
+
+
+def test_every_column_of_the_batches_and_of_the_rent_has_both() -> None:
+    result = batching.study(links.decode("v=1").scenario)
+    for line in result.table:
+        assert line.expected_pass_s
+        assert line.tokens_per_s
+        assert line.expected_tokens_per_s
+        assert line.expected_tokens_per_s == pytest.approx(line.batch / line.expected_pass_s)
+        assert line.expected_each_tokens_per_s == pytest.approx(1 / line.expected_pass_s)
+        assert line.expected_tokens_per_s <= line.tokens_per_s
+    heads = batching.batch_table(result).columns
+    assert heads[:4] == ("total tokens/s (limit)", "total (expected)", "each tokens/s (limit)", "each (expected)")
+    for row in batching.rent_table(result).rows:
+        limit, reached = row.values
+        assert 0 < limit <= reached
+
+
+@pytest.mark.parametrize(("query", "batch"), [("v=1", [256]), ("batch=64&v=1", [64]), ("batch=500&v=1", [])])
+def test_the_own_batch_is_marked_on_the_expected_line_where_it_fits(query: str, batch: list[int]) -> None:
+    scenario = links.decode(query).scenario
+    rows = batching.curve_rows(scenario, batching.study(scenario))
+    assert [row["batch"] for row in rows["reached"]] == batch
+    assert all(row["each"] < own["each"] for row, own in zip(rows["reached"], rows["own"], strict=False))
+
+
+def test_a_mixture_is_drawn_at_the_limit_alone_beside_limits_of_dense_models() -> None:
+    scenario = links.decode("model=deepseek-v3&weights=fp8&accelerator=h200-sxm&gpus=8&v=1").scenario
+    assert set(experts.cost_rows(scenario)) == {"lines", "starts", "ends"}
+
+
+@pytest.mark.parametrize("query", ["v=1", "batch=64&v=1", "prompt=1&v=1", "batch=256&acceptance=0.01&v=1"])
+def test_a_factor_in_a_sentence_says_that_it_is_at_the_limit(query: str) -> None:
+    scenario = links.decode(query).scenario
+    passes, batches = compute_vs_memory.study(scenario), batching.study(scenario)
+    for said in (
+        compute_vs_memory.sentence(scenario, passes),
+        speculation.sentence(scenario, passes.speculation),
+        batching.sentence(scenario, batches),
+        batching.token_sentence(batches),
+        quantization.sentence(scenario, quantization.study(scenario)),
+    ):
+        assert said.lower().count("at the limit") == 1, said
 
 
 def test_the_engine_moves_no_limit() -> None:
