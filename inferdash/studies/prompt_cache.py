@@ -41,8 +41,8 @@ class PromptCache:
     mean_request_tokens: float = number("tokens", "billed input of a later request on average, in full-price tokens")
     all_requests_usd: float = number("$", "input of all requests with a cache")
     all_requests_uncached_usd: float = number("$", "input of all requests without a cache")
-    prefill_s: float | None = number("s", "prefill without a cache (limit)")
-    prefill_cached_s: float | None = number("s", "prefill of a cache hit (limit)")
+    first_token_s: float | None = number("s", "prefill without a cache (limit)")
+    first_token_cached_s: float | None = number("s", "prefill of a cache hit (limit)")
     prefill_estimate: Estimate = part("prefill without a cache", "s")
     prefill_cached_estimate: Estimate = part("prefill of a cache hit", "s")
 
@@ -92,8 +92,8 @@ def study(scenario: Scenario) -> PromptCache:
         mean_request_tokens=float(mean),
         all_requests_usd=float(worth * (storing + (scenario.requests - 1) * mean)),
         all_requests_uncached_usd=float(worth * scenario.requests * uncached),
-        prefill_s=plain(whole),
-        prefill_cached_s=plain(hit),
+        first_token_s=plain(whole),
+        first_token_cached_s=plain(hit),
         prefill_estimate=expected.prefill_of(scenario, prompt=prompt, limit_s=plain(whole)),
         prefill_cached_estimate=expected.prefill_of(scenario, prompt=ran, past=prompt - ran, limit_s=plain(hit)),
     )
@@ -137,9 +137,9 @@ def break_even_sentence(result: PromptCache) -> str:
     requests = quantities.count(result.break_even_requests, "request")
     share = quantities.percent(result.break_even_read_share)
     pays = f"Caching breaks even at a hit rate of {share}, or after {requests} if every later one is a hit."
-    if result.prefill_s is None or result.prefill_cached_s is None:
+    if result.first_token_s is None or result.first_token_cached_s is None:
         return pays
-    whole, hit = (str(quantities.shown(s, "s")) for s in (result.prefill_s, result.prefill_cached_s))
+    whole, hit = (str(quantities.shown(s, "s")) for s in (result.first_token_s, result.first_token_cached_s))
     said = f"{pays} On your own GPUs the prefill takes {whole} without a cache and {hit} with it, at the limit"
     reached, cached = result.prefill_estimate.said("s"), result.prefill_cached_estimate.said("s")
     return f"{said}: {reached}, and with it {cached}." if reached and cached else f"{said}."
