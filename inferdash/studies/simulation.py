@@ -1,7 +1,7 @@
 """A scenario over time: its requests, sent through its replicas by the simulator."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -47,7 +47,7 @@ class Run:
         prompt, answer = (max(1, round(float(one.mean()))) for one in (self.asked.prompt, self.asked.answer))
         return prompt, answer, min(prompt - 1, round(float(self.asked.found.mean())))
 
-    @property
+    @cached_property
     def ceiling_per_s(self) -> float:
         """Requests a second that all replicas carry at most, with texts of the mean length and prompts read first."""
         prompt, answer, found = self.mean_texts
@@ -78,7 +78,8 @@ def run_of(scenario: Scenario, who: Requests) -> Run | None:
     if times is None:
         return None
     replicas = scenario.replicas * machine.layout.data
-    served = simulate(who, times, schedule, Routing(replicas=replicas, rule=_RULES[scenario.rule]))
+    rule: Rule = _RULES[scenario.rule] if replicas > 1 else "round robin"
+    served = simulate(who, times, schedule, Routing(replicas=replicas, rule=rule))
     server_s = scenario.program.server if scenario.speed == "expected" else 0.0
     with recording():
         found = summary(
