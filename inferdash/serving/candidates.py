@@ -17,7 +17,7 @@ Reason = Literal["memory", "first token", "inter-token", "load"]
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A set-up that is expected to hold: what it is, what it costs, how fast it is."""
+    """A set-up: what it is, what it costs, how fast it is."""
 
     accelerator: str
     """Id."""
@@ -39,9 +39,9 @@ class Candidate:
     carries_per_s: float
     """Requests a second that all replicas carry within the targets."""
     utilization: float
-    """The load over that."""
+    """The load over that; above 1 where a set-up is tried nevertheless."""
     time_to_first_token_s: float
-    """Predicted p90 at the load, without server and network."""
+    """Predicted p90 at the load, without server and network; infinite beyond what its places carry."""
     inter_token_latency_s: float
     """Predicted p90 at the load, of the mean between the tokens of a request."""
     batch: float
@@ -135,7 +135,7 @@ class Setup:
             utilization=demand.requests_per_s / (replicas * self.within_per_s),
             time_to_first_token_s=at(curves.first_token_s[row, regular, place]),
             inter_token_latency_s=at(curves.latency_s[row, regular, place]),
-            batch=at(curves.batches[row, regular]),
+            batch=min(float(PLACES[place]), at(curves.batches[row, regular])),
             memory_bytes=float(curves.memory_bytes[row, place]),
             usable_bytes=float(curves.usable_bytes[row]),
         )
@@ -144,6 +144,11 @@ class Setup:
         """Replicas that carry the load within the targets."""
         needed = fewest_replicas(requests_per_s=demand.requests_per_s, carried_per_s=self.within_per_s)
         return max(self.least, int(needed))
+
+    def worth_trying(self, demand: Demand, *, beyond: float) -> int:
+        """A replica fewer, where the load is at most `beyond` times what these are said to carry; else just as many."""
+        fewer = self.fewest(demand) - 1
+        return fewer if fewer and demand.requests_per_s <= beyond * fewer * self.within_per_s else fewer + 1
 
     def failure(self, demand: Demand, offer: Offer) -> Failure | None:
         """Why it does not hold; None where it does."""
