@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -11,13 +12,14 @@ from inferdash.physics.parallelism import Layout
 from inferdash.physics.steady_state import fewest_replicas
 from inferdash.serving.curves import PLACES, REPLICAS, Curves
 from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.requests import Floats
 
 Reason = Literal["memory", "first token", "inter-token", "load"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A set-up that is expected to hold: what it is, what it costs, how fast it is."""
+    """A set-up: what it is, what it costs, how fast it is."""
 
     accelerator: str
     """Id."""
@@ -39,9 +41,9 @@ class Candidate:
     carries_per_s: float
     """Requests a second that all replicas carry within the targets."""
     utilization: float
-    """The load over that."""
+    """The load over that; above 1 where a set-up is tried nevertheless."""
     time_to_first_token_s: float
-    """Predicted p90 at the load, without server and network."""
+    """Predicted p90 at the load, without server and network; infinite beyond what its places carry."""
     inter_token_latency_s: float
     """Predicted p90 at the load, of the mean between the tokens of a request."""
     batch: float
@@ -95,10 +97,8 @@ class Setup:
     row: int
     place: int
     """Index of `PLACES`."""
-    within_per_s: float
-    """Requests a second that a replica carries within the targets; 0 where none."""
-    least: int
-    """Replicas at least for which that holds."""
+    within_per_s: Floats
+    """Requests a second that a replica carries within the targets, one of at least `REPLICAS`; 0 where none."""
 
     @property
     def accelerator(self) -> str:
@@ -111,10 +111,11 @@ class Setup:
         if replicas is None:
             replicas = self.fewest(demand)
         load = demand.requests_per_s / (replicas * layout.data)
-        regular = int(np.searchsorted(REPLICAS, replicas, side="right")) - 1
+        regular = self._regular(replicas)
+        carries_per_s = self.carries_per_s(replicas)
         usd_per_hour = rent * replicas * layout.gpus
 
-        def at(values: np.ndarray) -> float:
+        def at(values: Floats) -> float:
             return float(np.interp(load, curves.carried_per_s[row], values))
 
         def usd(tokens: int) -> float:
@@ -131,26 +132,40 @@ class Setup:
             usd_per_hour=usd_per_hour,
             usd_per_mtok_prompt=usd(demand.prompt),
             usd_per_mtok_written=usd(demand.answer),
-            carries_per_s=replicas * self.within_per_s,
-            utilization=demand.requests_per_s / (replicas * self.within_per_s),
+            carries_per_s=carries_per_s,
+            utilization=demand.requests_per_s / carries_per_s if carries_per_s else inf,
             time_to_first_token_s=at(curves.first_token_s[row, regular, place]),
             inter_token_latency_s=at(curves.latency_s[row, regular, place]),
-            batch=at(curves.batches[row, regular]),
+            batch=min(float(PLACES[place]), at(curves.batches[row, regular])),
             memory_bytes=float(curves.memory_bytes[row, place]),
             usable_bytes=float(curves.usable_bytes[row]),
         )
 
     def fewest(self, demand: Demand) -> int:
-        """Replicas that carry the load within the targets."""
-        needed = fewest_replicas(requests_per_s=demand.requests_per_s, carried_per_s=self.within_per_s)
-        return max(self.least, int(needed))
+        """Replicas that carry the load within the targets, where any number does."""
+        carried = np.where(self.within_per_s > 0, self.within_per_s, np.nan)
+        needed = fewest_replicas(requests_per_s=demand.requests_per_s, carried_per_s=carried)
+        return int(np.nanmin(np.maximum(REPLICAS, needed)))
+
+    def carries_per_s(self, replicas: int) -> float:
+        """Requests a second that so many replicas carry together within the targets."""
+        return replicas * float(self.within_per_s[self._regular(replicas)])
+
+    def worth_trying(self, demand: Demand, *, beyond: float) -> int:
+        """A replica fewer, where the load is at most `beyond` times what these are said to carry; else just as many."""
+        fewer = self.fewest(demand) - 1
+        return fewer if fewer and demand.requests_per_s <= beyond * self.carries_per_s(fewer) else fewer + 1
+
+    def _regular(self, replicas: int) -> int:
+        return int(np.searchsorted(REPLICAS, replicas, side="right")) - 1
 
     def failure(self, demand: Demand, offer: Offer) -> Failure | None:
         """Why it does not hold; None where it does."""
         curves, row = self.curves, self.row
         first_s = float(curves.first_token_s[row, ..., 0].min())
         latency_s = float(curves.latency_s[row, ..., 0].min())
-        gpus = self.fewest(demand) * curves.layout.gpus if self.within_per_s else 0
+        carried = bool(self.within_per_s.any())
+        gpus = self.fewest(demand) * curves.layout.gpus if carried else 0
         tried: tuple[tuple[Reason, bool, float, float], ...] = (
             (
                 "memory",
@@ -159,7 +174,7 @@ class Setup:
                 float(curves.usable_bytes[row]),
             ),
             ("first token", first_s > demand.time_to_first_token_s, first_s, demand.time_to_first_token_s),
-            ("inter-token", not self.within_per_s, latency_s, demand.inter_token_latency_s),
+            ("inter-token", not carried, latency_s, demand.inter_token_latency_s),
             ("load", gpus > offer.most_gpus, gpus, offer.most_gpus),
         )
         for reason, failed, value, allowed in tried:
@@ -187,9 +202,8 @@ def setups_of(curves: Sequence[Curves], demand: Demand) -> list[Setup]:
         replicas = np.maximum(REPLICAS[:, None], needed)
         most = carried.max(axis=(1, 2), keepdims=True)
         rank = replicas - carried / np.where(most > 0, 2 * most, 1)  # a half at most, so less than a replica
-        for row, place in enumerate(rank.reshape(len(rank), -1).argmin(axis=1)):
-            regular, limit = divmod(int(place), len(PLACES))
-            found.append(Setup(one, row, limit, float(carried[row, regular, limit]), int(REPLICAS[regular])))
+        best = rank.min(axis=1).argmin(axis=1)
+        found += [Setup(one, row, int(place), carried[row, :, place]) for row, place in enumerate(best)]
     return found
 
 

@@ -10,7 +10,7 @@ from itertools import count
 from math import ceil
 from typing import Final, cast
 
-from inferdash.serving.candidates import Candidate, Failure, failures, frontier, setups_of
+from inferdash.serving.candidates import Candidate, Failure, Setup, failures, frontier, setups_of
 from inferdash.serving.curves import PAGE, curves_of, deployment_of, whole_pages
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.pass_times import PassTimes, pass_times
@@ -19,13 +19,15 @@ from inferdash.serving.scheduling import Routing, Scheduling, room_pages
 from inferdash.serving.simulator import simulate
 from inferdash.serving.summary import Percentiles, summary
 
-SIMULATED: Final = 8
+SIMULATED: Final = 4
 """Groups of GPUs that are simulated at most."""
 _REQUESTS: Final = 4000
 """Over all of them, at least."""
 _STAYS: Final = 40
 """Requests of each group, over those in its batch, at least; the first quarter warms it up."""
 _NEXT: Final = 10
+_BEYOND: Final = 1.1
+"""Loads up to so many times what a set-up is said to carry are still tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +83,8 @@ class Plan:
 def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Plan:
     """The cheapest set-up that carries a demand, confirmed by the simulator.
 
-    A set-up that the simulator refuses comes again with a replica more, at its cost.
+    As the closed forms rather say too little, a set-up is tried with a replica fewer first, where it is not far from
+    what they say it carries. One that the simulator refuses comes again with a replica more, at its cost.
 
     Args:
         demand: what is asked for.
@@ -97,33 +100,34 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
         raise ValueError(f"{demand.tokens:,} tokens are more than the {context:,} that {offer.model.name} reads")
     curves, rent = curves_of(demand, offer), offer.rent
     setups = setups_of(curves, demand)
+    holding = [setup for setup in setups if setup.failure(demand, offer) is None]
     turns = count()
-    ranked = [
-        (candidate.usd_per_hour, candidate.total_gpus, candidate.utilization, next(turns), candidate, setup)
-        for setup in setups
-        if setup.failure(demand, offer) is None
-        for candidate in (setup.candidate(demand, rent[setup.accelerator]),)
-    ]
-    held = tuple(row[-2] for row in ranked)
-    heapify(ranked)
+
+    def ranked(setup: Setup, replicas: int) -> tuple[float, int, float, int, Candidate, Setup]:
+        """With its rank before it: of those that cost the same, fewer GPUs and then a lower load come first."""
+        one = setup.candidate(demand, rent[setup.accelerator], replicas)
+        return one.usd_per_hour, one.total_gpus, one.utilization, next(turns), one, setup
+
+    heap = [ranked(setup, setup.worth_trying(demand, beyond=_BEYOND)) for setup in holding]
+    heapify(heap)
     refused: list[Confirmation] = []
     said = None
-    while ranked and said is None and len(refused) < tries:
-        *_, candidate, setup = heappop(ranked)
+    while heap and len(refused) < tries:
+        *_, candidate, setup = heappop(heap)
         one = confirmed(candidate, demand, offer, seed=seed)
         if one.holds:
             said = one
             break
         refused.append(one)
-        more = setup.candidate(demand, rent[setup.accelerator], replicas=candidate.replicas + 1)
-        if more.total_gpus <= offer.most_gpus:
-            heappush(ranked, (more.usd_per_hour, more.total_gpus, more.utilization, next(turns), more, setup))
+        if (candidate.replicas + 1) * candidate.gpus <= offer.most_gpus:
+            heappush(heap, ranked(setup, candidate.replicas + 1))
+    predicted = [ranked(setup, max(one.replicas, setup.fewest(demand))) for *_, one, setup in heap]
     return Plan(
         best=None if said is None else said.candidate,
         confirmation=said,
         refused=tuple(refused),
-        following=tuple(row[-2] for row in sorted(ranked)[:_NEXT]),
-        frontier=frontier(held),
+        following=tuple(one for *_, one, _ in sorted(predicted)[:_NEXT]),
+        frontier=frontier([setup.candidate(demand, rent[setup.accelerator]) for setup in holding]),
         set_ups=len(setups),
         scored=sum(one.first_token_s.size for one in curves),
         failures=failures(setups, demand, offer),

@@ -1,0 +1,57 @@
+"""Start commands: what a set-up implies stands in them, and what is not known does not."""
+
+from dataclasses import replace
+
+from inferdash.physics.parallelism import Layout
+from inferdash.serving.candidates import setups_of
+from inferdash.serving.commands import commands
+from inferdash.serving.curves import curves_of
+from inferdash.serving.offers import Demand, Offer
+from tests.serving.offered import CHIPS, offer
+
+ASKED = Demand(requests_per_s=1, prompt=1000, answer=24)
+
+
+def texts(given: Offer, layout: Layout, *, places: int, cache: str) -> dict[str, str]:
+    setups = [one for one in setups_of(curves_of(ASKED, given), ASKED) if one.curves.layout == layout]
+    (one,) = (setup for setup in setups if setup.curves.cache == cache)
+    best = replace(one.candidate(ASKED, 1.0), places=places)
+    return {command.engine: command.text for command in commands(best, ASKED, given)}
+
+
+def test_groups_with_spread_experts() -> None:
+    """SGLang counts over all groups, vLLM in each, and TensorRT-LLM reads in a file that there are groups."""
+    given = offer("deepseek-v3", ("fp8-block",), accelerators={"h200-sxm": CHIPS["h200-sxm"]})
+    said = texts(given, Layout(even=False, data=8, expert=8), places=40, cache="fp8")
+    assert said["vLLM"] == (
+        "vllm serve deepseek-ai/DeepSeek-V3 \\\n  --data-parallel-size 8 \\\n  --max-num-seqs 40 \\\n"
+        "  --max-num-batched-tokens 8192 \\\n  --max-model-len 1024 \\\n  --gpu-memory-utilization 0.9 \\\n"
+        "  --kv-cache-dtype fp8 \\\n  --enable-expert-parallel"
+    )
+    for part in ("--tp-size 8", "--dp-size 8", "--ep-size 8", "--max-running-requests 320", "--enable-dp-attention"):
+        assert part in said["SGLang"]
+    assert "--chunked-prefill-size 65536" in said["SGLang"]
+    assert "enable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\nEOF\ntrtllm-serve" in said["TensorRT-LLM"]
+
+
+def test_a_format_that_the_files_do_not_have() -> None:
+    """vLLM and SGLang take files of 16 bits to fp8 as they load them; of anything else another name is needed."""
+    one = {"h100-sxm": CHIPS["h100-sxm"]}
+    layout = Layout(even=False, tensor=2)
+    said = texts(offer(weights=("fp8",), accelerators=one), layout, places=8, cache="bf16")
+    assert "meta-llama/Llama-3.1-8B" in said["vLLM"]
+    assert "--tensor-parallel-size 2" in said["vLLM"]
+    assert "--quantization fp8" in said["vLLM"]
+    assert "--kv-cache-dtype" not in said["vLLM"] + said["SGLang"]
+    assert said["TensorRT-LLM"].startswith('trtllm-serve "<Llama 3.1 8B in fp8>"')
+    assert "--config" not in said["TensorRT-LLM"]
+    said = texts(offer(weights=("int4-g128",), accelerators=one), layout, places=8, cache="bf16")
+    assert "<Llama 3.1 8B in int4, group 128>" in said["vLLM"]
+    assert "--quantization" not in said["vLLM"]
+
+
+def test_several_machines_are_said_and_amd_has_two_engines() -> None:
+    given = offer("deepseek-v3", ("fp8-block",), accelerators={"mi300x": CHIPS["mi300x"]})
+    said = texts(given, Layout(even=False, data=16, expert=16), places=8, cache="bf16")
+    assert list(said) == ["vLLM", "SGLang"]
+    assert all(text.startswith("# on 2 machines together") for text in said.values())
