@@ -86,7 +86,7 @@ class Operation(Topics):
     length_spread: Annotated[float, Place("page")] = Field(1.0, title="Spread of the lengths", ge=1, le=5)
     """Factor around the prompt and the answer within which two of three requests lie; 1: all are as long."""
     simulated: Annotated[int, Place("page")] = Field(2000, title="Requests simulated", ge=200, le=100_000)
-    """The first tenth is a warm-up. A percentile is shown where at least 10 requests lie beyond it."""
+    """After a warm-up of three times as long as a request stays. A percentile needs at least 10 requests beyond it."""
     seed: Annotated[int, Place("page")] = Field(0, title="Seed", ge=0, le=1_000_000)
     """The same seed gives the same requests."""
 

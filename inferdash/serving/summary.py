@@ -84,7 +84,7 @@ class Targets:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A simulation after its warm-up, until its last request has ended."""
+    """A simulation after its warm-up."""
 
     measured: int
     """Requests that came after the warm-up and were not refused: those that percentiles and targets are about."""
@@ -112,18 +112,26 @@ class Summary:
     """Of the time of all replicas, without any request in the batch."""
 
 
-def summary(requests: Requests, served: Served, *, warm_up_s: float = 0.0, targets: Targets | None = None) -> Summary:
-    """The summary of a simulation. Throughput includes its end, when nothing comes any more and the batch empties.
+def summary(
+    requests: Requests,
+    served: Served,
+    *,
+    warm_up_s: float = 0.0,
+    until_s: float | None = None,
+    targets: Targets | None = None,
+) -> Summary:
+    """The summary of a simulation.
 
     Args:
         requests: who came.
         served: what became of them.
         warm_up_s: on the clock of the arrivals; what came before is not measured.
+        until_s: when throughput, batch and idle time end; where None with the last token, when the batch has emptied.
         targets: seconds that a request should not exceed.
     """
     targets = targets or Targets()
     ran = served.replica >= 0
-    end_s = float(served.finish_s[ran].max(initial=warm_up_s))
+    end_s = float(served.finish_s[ran].max(initial=warm_up_s)) if until_s is None else until_s
     per_s = 1 / (end_s - warm_up_s) if end_s > warm_up_s else 0.0
     measured = ran & (requests.arrival_s >= warm_up_s)
     arrival_s, first_s, finish_s = (
@@ -151,20 +159,22 @@ def summary(requests: Requests, served: Served, *, warm_up_s: float = 0.0, targe
         inter_token_latency_s=percentiles(between_s[several]),
         end_to_end_s=percentiles(finish_s - arrival_s),
         met_share=float(met.mean()) if len(met) else None,
-        prompt_tok_per_s=per_s * float(requests.prompt[ran & (served.first_token_s >= warm_up_s)].sum()),
-        output_tok_per_s=per_s * _written(requests, served, since_s=warm_up_s),
+        prompt_tok_per_s=per_s
+        * float(requests.prompt[ran & (served.first_token_s >= warm_up_s) & (served.first_token_s <= end_s)].sum()),
+        output_tok_per_s=per_s * _written(requests, served, since_s=warm_up_s, until_s=end_s),
         mean_batch=float((batch * lasts_s).sum()) / busy_s if busy_s else None,
         idle_share=per_s * float(lasts_s[batch == 0].sum()) / len(served.steps) if per_s else 1.0,
     )
 
 
-def _written(requests: Requests, served: Served, *, since_s: float) -> float:
-    """Tokens written since a time; those after the first of an answer count as spread evenly."""
+def _written(requests: Requests, served: Served, *, since_s: float, until_s: float) -> float:
+    """Tokens written in a time; those after the first of an answer count as spread evenly."""
     ran = served.replica >= 0
     first_s, finish_s, answer = served.first_token_s[ran], served.finish_s[ran], requests.answer[ran]
     wrote_s = np.where(answer > 1, finish_s - first_s, 1.0)
-    later = np.clip((finish_s - since_s) / wrote_s, 0, 1) * (answer - 1)
-    return float((later + (first_s >= since_s)).sum())
+    wrote_here_s = np.minimum(finish_s, until_s) - np.maximum(first_s, since_s)
+    later = np.clip(wrote_here_s / wrote_s, 0, 1) * (answer - 1)
+    return float((later + ((first_s >= since_s) & (first_s <= until_s))).sum())
 
 
 def _over_time(served: Served, *, start_s: float, end_s: float) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.parallelism import Layout
 from inferdash.scenario import Scenario
 from inferdash.serving.candidates import Candidate, Failure
+from inferdash.serving.offers import NODE
 from inferdash.serving.planner import Confirmation, Plan
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.planning import obstacle, planned, server_s, starts
@@ -205,7 +206,15 @@ def notes(scenario: Scenario) -> list[str]:
     found = planned(scenario)
     if found is None:
         return []
-    return [*_refusals(found), *_left_out(found)]
+    return [*_machines(found), *_refusals(found), *_left_out(found)]
+
+
+def _machines(found: Plan) -> Iterator[str]:
+    if found.best and found.best.gpus > NODE:
+        yield (
+            f"A replica of {found.best.gpus:,} GPUs lies on several machines; the link between them counts as fast as "
+            "that within one, which it rarely is."
+        )
 
 
 def _refusals(found: Plan) -> Iterator[str]:

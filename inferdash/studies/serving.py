@@ -116,7 +116,7 @@ def _usd(scenario: Scenario, ran: Run) -> tuple[float | None, float | None]:
 
 def sentence(scenario: Scenario, result: Serving) -> str:
     """What users feel, in words."""
-    load = f"At {_rate(scenario.load)} per second"
+    load = _rate(scenario.load)
     if result.refused is None:
         if scenario.deployment.peak is None or scenario.deployment.attention_peak is None:
             return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
@@ -130,9 +130,9 @@ def sentence(scenario: Scenario, result: Serving) -> str:
         return "Too few requests are simulated to say what users feel."
     first = quantities.shown(result.ttft_s.p90, "s")
     if _overloaded(scenario, result):
-        most = _rate(result.ceiling_requests_per_s or 0.0)
-        return f"{load} more come than the {most} that are carried: the queue grows for as long as they come."
-    said = f"{load}, nine of ten users get their first token within {first}"
+        most = quantities.digits(result.ceiling_requests_per_s or 0.0)
+        return f"{load} per second are more than the {most} that are carried: the queue grows for as long as they come."
+    said = f"At {load} per second, nine of ten users get their first token within {first}"
     if result.itl_s.p90 is not None:
         said += f", then one every {quantities.shown(result.itl_s.p90, 's')} or faster"
     return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
@@ -232,7 +232,7 @@ def _told(seconds: float | None) -> str:
 
 
 METHOD: Final = (
-    "Every request is followed from its arrival to its last token. The first tenth is a warm-up and counts nowhere. "
+    "Every request is followed from its arrival to its last token, after a warm-up of three times its stay. "
     "Between two events a run of passes is summed with the same formulas that the other pages show. Where passes take "
     "what is expected, the server’s own time is added to each first token; networks and tokenizers are not."
 )

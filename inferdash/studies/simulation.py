@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import ceil
 from typing import Any, Final
 
 import numpy as np
@@ -14,12 +15,12 @@ from inferdash.serving.requests import Requests, bursts, daily, log_normal, pois
 from inferdash.serving.scheduling import Routing, Rule, Scheduling, room_pages
 from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import Summary, Targets, ceiling, summary
+from inferdash.serving.summary import Summary, Targets, ceiling, prompt_s, summary
 
 LONGEST: Final = 1_000_000
 """Tokens of a text, its prompt and answer together, up to which it is simulated."""
-WARM_UP: Final = 0.1
-"""Of the requests, by arrival, that are left out."""
+_STAYS: Final = 3
+"""Times that a request stays for which the batch warms up, but no longer than as many requests come as are measured."""
 _TAIL: Final = 8
 """Times the median that the longest text has where lengths spread."""
 HOURS: Final = (2, 1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
@@ -62,21 +63,43 @@ class Run:
 @lru_cache(maxsize=32)
 def run(scenario: Scenario) -> Run | None:
     """The scenario's requests over time; None where no peak is known, or a text is too long to be simulated."""
-    return run_of(scenario, asked(scenario))
+    count = scenario.simulated
+    found = _times_of(scenario, asked(scenario, 2 * count))
+    if found is None:
+        return None
+    warm_up = min(count, ceil(_STAYS * scenario.load * _stay_s(scenario, found)))
+    return _ran(scenario, asked(scenario, warm_up + count), found, warm_up=warm_up)
 
 
 @lru_cache(maxsize=2)
 def run_of(scenario: Scenario, who: Requests) -> Run | None:
-    """The same with requests from elsewhere, such as a file."""
+    """The same with requests from elsewhere, such as a file; the first tenth of them is the warm-up."""
+    found = _times_of(scenario, who)
+    return None if found is None else _ran(scenario, who, found, warm_up=len(who) // 10)
+
+
+def _times_of(scenario: Scenario, who: Requests) -> PassTimes | None:
     longest = int((who.prompt + who.answer).max(initial=1))
     if longest > LONGEST:
         return None
+    return _times(scenario.model_copy(update={name: getattr(BASE, name) for name in _WRITTEN}), longest)
+
+
+def _stay_s(scenario: Scenario, times: PassTimes) -> float:
+    """Seconds that a request of the median length stays, about: it finds the batch that such stays make."""
+    replicas = scenario.replicas * scenario.sharing.data
+    prefill_s = prompt_s(times, prompt=scenario.prompt)
+    past, passes, batch = scenario.prompt + scenario.answer // 2, scenario.answer - 1, 1.0
+    for _ in range(20):
+        stay_s = prefill_s + passes * times.pass_s(contexts=[past] * max(1, round(batch)))
+        batch = min(scenario.places, scenario.load / replicas * stay_s)
+    return stay_s
+
+
+def _ran(scenario: Scenario, who: Requests, times: PassTimes, *, warm_up: int) -> Run:
     machine = scenario.deployment
     pages = room_pages(machine, tokens=scenario.prompt + scenario.answer, page=scenario.page)
     schedule = scheduling(scenario, pages)
-    times = _times(scenario.model_copy(update={name: getattr(BASE, name) for name in _WRITTEN}), longest)
-    if times is None:
-        return None
     replicas = scenario.replicas * machine.layout.data
     rule: Rule = _RULES[scenario.rule] if replicas > 1 else "round robin"
     served = simulate(who, times, schedule, Routing(replicas=replicas, rule=rule))
@@ -85,7 +108,8 @@ def run_of(scenario: Scenario, who: Requests) -> Run | None:
         found = summary(
             who,
             served,
-            warm_up_s=float(who.arrival_s[int(WARM_UP * len(who))]) if len(who) else 0.0,
+            warm_up_s=float(who.arrival_s[warm_up]),
+            until_s=float(who.arrival_s[-1]),
             targets=Targets(
                 time_to_first_token_s=scenario.target_first - server_s,
                 inter_token_latency_s=scenario.target_between,
@@ -126,9 +150,9 @@ def _times(scenario: Scenario, longest: int) -> PassTimes | None:
         )
 
 
-def asked(scenario: Scenario) -> Requests:
-    """Who comes, when, and with how many tokens."""
-    count, seed = scenario.simulated, scenario.seed
+def asked(scenario: Scenario, count: int) -> Requests:
+    """Who comes, when, and with how many tokens; more of them begin alike."""
+    seed = scenario.seed
     match scenario.pattern:
         case "bursts":
             arrival_s = bursts(count, per_s=scenario.load, variation=scenario.burstiness, seed=seed)
