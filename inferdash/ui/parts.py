@@ -119,7 +119,7 @@ def download(content: Table, *, name: str) -> None:
 def texts(shown: Sequence[tuple[str, str, str]]) -> None:
     """Texts to copy, a tab each: name, text, where it is from."""
     for tab, (_, text, source) in zip(st.tabs([name for name, _, _ in shown]), shown, strict=True):
-        tab.code(text, language="bash", wrap_lines=True)
+        tab.code(text, language=None, wrap_lines=True)  # the colours of a language are too pale
         tab.caption(source)
 
 
