@@ -122,6 +122,8 @@ def as_text(value: Any, quantity: Quantity | None) -> str:
             return ",".join(value)
         case int() | float() if quantity:
             return quantities.written(value, quantity.unit)
+        case float():
+            return str(value).removesuffix(".0")
     return str(value)
 
 
