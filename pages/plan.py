@@ -15,6 +15,7 @@ sentence = page.sentence(scenario, result)
 
 parts.headline(page.TITLE, sentence, page.subject(scenario))
 parts.numbers(page.headline_numbers(scenario, result))
+st.markdown(page.cost_sentence(scenario, result))
 controls("load_as", *page.load_fields(scenario), "target_first", "target_between", "found_share")
 control("considered")
 control("formats")

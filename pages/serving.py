@@ -5,6 +5,7 @@ import streamlit as st
 from inferdash.charts import serving as charts
 from inferdash.studies import over_time, own_requests, simulation
 from inferdash.studies import serving as page
+from inferdash.studies.plan import load_fields
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.uploading import uploaded
@@ -15,31 +16,32 @@ ran = simulation.run(scenario)
 result = page.study(scenario)
 sentence = page.sentence(scenario, result)
 
-parts.headline(page.TITLE, sentence)
+parts.headline(page.TITLE, sentence, page.subject(scenario))
 parts.numbers(page.headline_numbers(scenario, result))
-parts.notes(page.notes(scenario, result))
+parts.notes(page.notes(scenario, result, ran))
 enough = page.way_out(scenario, result)
 if enough:
     state.offer("Use as many GPUs as it takes", gpus=enough)
-controls("load", "replicas", "rule", "schedule", "places")
-if ran and ran.summary.measured:
+controls("load_as", *load_fields(scenario), "replicas", "rule", "schedule", "places")
+if result.batch_mean is not None and ran:
     parts.chart(charts.bars(), over_time.bar_rows(ran), key="bars", alt=over_time.BARS)
     st.caption(over_time.BARS)
     felt = page.percentile_table(result)
     parts.table(felt)
     parts.download(felt, name=page.NAME)
 
-st.header("Latency against load", anchor=False)
-st.markdown(over_time.KNEE)
 curve = over_time.curve_rows(scenario)
 if curve:
+    st.header("Latency against load", anchor=False)
+    st.markdown(over_time.KNEE)
     parts.chart(charts.knee(), curve, key="knee", alt=over_time.KNEE)
 controls("target_first", "target_between", "speed")
 
-st.header("The same requests, batched in other ways", anchor=False)
-parts.table(page.way_table(scenario))
+if result.batch_mean is not None:
+    st.header("The same requests, batched in other ways", anchor=False)
+    parts.table(page.way_table(scenario))
 
-if ran and ran.summary.measured:
+if result.batch_mean is not None and ran:
     st.header("The batch over time", anchor=False)
     moments = over_time.moment_rows(ran)
     parts.chart(charts.moments("batch", "requests in the batch"), moments, key="batch over time", alt=sentence)
@@ -58,8 +60,8 @@ if own:
     own_ran, own_result = own_requests.result(scenario, own)
     said = own_requests.sentence(own, own_result)
     st.markdown(said)
-    parts.notes((*own.problems, *page.notes(scenario, own_result)))
-    if own_ran and own_ran.summary.measured:
+    parts.notes((*own.problems, *page.notes(scenario, own_result, own_ran)))
+    if own_result.batch_mean is not None and own_ran:
         parts.chart(charts.bars(), over_time.bar_rows(own_ran), key="own bars", alt=said)
         parts.table(page.percentile_table(own_result))
         parts.table(page.figure_table(scenario, own_result))

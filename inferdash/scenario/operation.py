@@ -79,8 +79,8 @@ class Operation(Topics):
     pattern: Annotated[str, Choices("way to come", lambda: PATTERNS), Place("page")] = Field(
         "random", title="Requests come"
     )
-    """At random and on their own; in bursts; or over a day whose busiest hour has 2.5 times the mean, pressed into the
-    simulated time."""
+    """At random and on their own; in bursts; or over an example of a day whose busiest hour has twice the mean, pressed
+    into the simulated time."""
     burstiness: Annotated[float, Place("page", _bursts)] = Field(3.0, title="Variation of the gaps", ge=1, le=10)
     """Standard deviation of the time between requests over its mean: 1 is at random."""
     length_spread: Annotated[float, Place("page")] = Field(1.0, title="Spread of the lengths", ge=1, le=5)
@@ -96,7 +96,7 @@ class Operation(Topics):
     """Prompts in a pass of their own before the next tokens; in chunks beside them; or batches that start together."""
     places: Annotated[int, Place("page")] = Field(256, title="Batch limit", ge=1, le=4096)
     """Requests that a replica has in its batch at most."""
-    pass_tokens: Annotated[int, Place("page")] = Field(8192, title="Tokens of a pass", ge=1, le=131_072)
+    pass_tokens: Annotated[int, Place("page")] = Field(8192, title="Tokens of a pass", ge=128, le=131_072)
     """Positions of a pass that reads prompts, at most; longer prompts are read in chunks."""
     preemption: Annotated[
         str, Choices("way", lambda: {"recompute": "Read again", "swap": "Moved out and in"}), Place("page")
@@ -130,11 +130,9 @@ class Operation(Topics):
     )
     """Inter-token latency that a request should not exceed, such as 30 ms."""
 
-    load_as: Annotated[
-        str,
-        Choices("way to say the load", lambda: {"requests": "Requests per second", "users": "Users"}),
-        Place("page"),
-    ] = Field("requests", title="Load as")
+    load_as: Annotated[str, Choices("way to say the load", lambda: LOADS), Place("page")] = Field(
+        "requests", title="Load as"
+    )
     """Requests a second, or users who each send one now and then."""
     active_users: Annotated[int, Place("page", _users)] = Field(
         1000, title="Users at the same time", ge=1, le=1_000_000_000
@@ -144,11 +142,7 @@ class Operation(Topics):
         60.0, title="Time between requests of a user", ge=0.1, le=86_400
     )
     """From one request of a user to the next, such as 60 s."""
-    considered: Annotated[
-        tuple[str, ...],
-        Several(Choices("accelerator", lambda: names_of(library.accelerators())), most=65),
-        Place("page"),
-    ] = Field(
+    considered: Annotated[tuple[str, ...], Several(ACCELERATORS, most=65), Place("page")] = Field(
         ("h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm", "l40s", "mi300x"), title="Accelerators to choose from"
     )
     """Each needs a rent: the middle of what is quoted, or yours."""
@@ -163,7 +157,7 @@ class Operation(Topics):
 
     @property
     def demand_per_s(self) -> float:
-        """Requests a second that the plan is for."""
+        """Requests a second that come."""
         return self.load if self.load_as == "requests" else self.active_users / self.think
 
     @property

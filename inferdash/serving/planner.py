@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from inferdash.serving.candidates import Candidate, Failure, Setup, failures, frontier, setups_of
 from inferdash.serving.curves import PAGE, curves_of, deployment_of, whole_pages
-from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.offers import NODE, Demand, Offer
 from inferdash.serving.pass_times import PassTimes, pass_times
 from inferdash.serving.requests import poisson, requests
 from inferdash.serving.scheduling import Routing, Scheduling, room_pages
@@ -103,10 +103,10 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
     holding = [setup for setup in setups if setup.failure(demand, offer) is None]
     turns = count()
 
-    def ranked(setup: Setup, replicas: int) -> tuple[float, int, float, int, Candidate, Setup]:
-        """With its rank before it: of those that cost the same, fewer GPUs and then a lower load come first."""
+    def ranked(setup: Setup, replicas: int) -> tuple[float, int, bool, float, int, Candidate, Setup]:
+        """With its rank before it: of those that cost the same, fewer GPUs, one machine, a lower load come first."""
         one = setup.candidate(demand, rent[setup.accelerator], replicas)
-        return one.usd_per_hour, one.total_gpus, one.utilization, next(turns), one, setup
+        return one.usd_per_hour, one.total_gpus, one.gpus > NODE, one.utilization, next(turns), one, setup
 
     heap = [ranked(setup, setup.worth_trying(demand, beyond=_BEYOND)) for setup in holding]
     heapify(heap)
@@ -116,7 +116,7 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
         *_, candidate, setup = heappop(heap)
         one = confirmed(candidate, demand, offer, seed=seed)
         if one.holds:
-            said = one
+            said = _fewest(one, setup, demand, offer, seed=seed)
             break
         refused.append(one)
         if (candidate.replicas + 1) * candidate.gpus <= offer.most_gpus:
@@ -133,6 +133,19 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
         failures=failures(setups, demand, offer),
         left_out=offer.left_out,
     )
+
+
+def _fewest(said: Confirmation, setup: Setup, demand: Demand, offer: Offer, *, seed: int) -> Confirmation:
+    """The same set-up with the fewest replicas that hold, as prompts that share a pass carry more than is predicted."""
+    rent, low, tried = offer.rent[setup.accelerator], 0, said.candidate.replicas - 1
+    while tried > low:
+        one = confirmed(setup.candidate(demand, rent, tried), demand, offer, seed=seed)
+        if one.holds:
+            said = one
+        else:
+            low = tried
+        tried = (low + said.candidate.replicas) // 2
+    return said
 
 
 def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int = 0) -> Confirmation:

@@ -33,9 +33,9 @@ def ceiling_requests_per_s(*, places: Number, prefill_s: Number, written_s: Numb
     return places / (places * prefill_s + written_s)
 
 
-def prompt_s(times: PassTimes, *, prompt: int, found: int = 0) -> float:
+def prompt_s(times: PassTimes, *, prompt: int, pass_tokens: int, found: int = 0) -> float:
     """Seconds in which a replica reads a prompt alone, in equal chunks; `found` tokens of it are not run."""
-    edges = np.linspace(found, prompt, -(-(prompt - found) // times.positions) + 1).astype(int).tolist()
+    edges = np.linspace(found, prompt, -(-(prompt - found) // pass_tokens) + 1).astype(int).tolist()
     return sum(times.pass_s(chunks=[(end - start, start)]) for start, end in pairwise(edges))
 
 
@@ -47,7 +47,7 @@ def ceiling(times: PassTimes, *, places: int, prompt: int, answer: int, found: i
     """
     contexts = np.linspace(prompt, prompt + answer - 2, min(answer - 1, _SAMPLES)).astype(int).tolist()
     written = [times.pass_s(contexts=[past] * places) for past in contexts]
-    prefill_s = prompt_s(times, prompt=prompt, found=found)
+    prefill_s = prompt_s(times, prompt=prompt, pass_tokens=times.positions, found=found)
     written_s = (answer - 1) * float(np.mean(written)) if written else 0.0
     return float(ceiling_requests_per_s(places=places, prefill_s=prefill_s, written_s=written_s))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.scenario import BASE, Scenario
-from inferdash.studies.simulation import Run, run
+from inferdash.studies.simulation import Run, ceiling_per_s, run
 
 _FIRST: Final = 100
 """Requests that are drawn as bars."""
@@ -75,10 +75,10 @@ def moment_rows(ran: Run) -> dict[str, list[dict[str, Any]]]:
         at = np.searchsorted(steps.time_s, moments, side="right") - 1
         batch += np.where(at >= 0, steps.batch[at], 0)
         pages += np.where(at >= 0, steps.pages[at], 0)
-    room = (ran.how.pages or 0) * ran.replicas
+    room = (ran.how.pages or 0) * ran.copies
     return {
         "batch": [
-            {"at_s": at, "batch": many, "cache": used / room if room else 0.0, "meaning": "memory"}
+            {"at_s": at, "batch": ran.share * many, "cache": used / room if room else 0.0, "meaning": "memory"}
             for at, many, used in zip(moments.tolist(), batch.tolist(), pages.tolist(), strict=True)
         ]
     }
@@ -90,7 +90,8 @@ def curve_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     Rows "curve" (a row a load and quantity), "names" (the first of each), "load", "ceiling" and "targets"; nothing
     where nothing is simulated.
     """
-    points = _curve(scenario.model_copy(update={"load": BASE.load}))
+    most = ceiling_per_s(scenario)
+    points = _curve(scenario, most) if most else []
     if not points:
         return {}
     firsts = [_point(load, first, "first token", "compute") for load, first, _ in points]
@@ -99,8 +100,8 @@ def curve_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     return {
         "curve": firsts + betweens,
         "names": [*firsts[:1], *betweens[:1]],
-        "load": [{"load": scenario.load, "label": "now"}],
-        "ceiling": [{"load": points[0][0] / LOADS[0], "label": "carried at most"}],
+        "load": [{"load": scenario.demand_per_s, "label": "now"}],
+        "ceiling": [{"load": most, "label": "carried at most"}],
         "targets": [{"seconds": s, "meaning": meaning, "label": f"target, {label}"} for label, meaning, s in targets],
     }
 
@@ -109,18 +110,24 @@ def _point(load: float, seconds: float, label: str, meaning: str) -> dict[str, A
     return {"load": load, "seconds": seconds, "meaning": meaning, "label": label}
 
 
+def _curve(scenario: Scenario, most: float) -> list[tuple[float, float, float | None]]:
+    """Load, and the 90th percentiles of the first token and between tokens, as one of the replicas sees them."""
+    one = scenario.model_copy(
+        update={"load": BASE.load, "load_as": BASE.load_as, "title": "", "simulated": _ALONG, "replicas": 1}
+        | {name: getattr(BASE, name) for name in ("target_first", "target_between", "rent")}
+    )
+    along = _along(one, most / scenario.replicas)
+    return [(load * scenario.replicas, first, between) for load, first, between in along]
+
+
 @lru_cache(maxsize=16)
-def _curve(scenario: Scenario) -> list[tuple[float, float, float | None]]:
-    """Load, and the 90th percentiles of the first token and between tokens."""
-    alone = run(scenario)
-    if alone is None or not alone.ceiling_per_s:
-        return []
-    points: list[tuple[float, float, float | None]] = []
+def _along(scenario: Scenario, most: float) -> tuple[tuple[float, float, float | None], ...]:
+    points = []
     for share in LOADS:
-        load = share * alone.ceiling_per_s
-        full = _FULL * scenario.places * alone.replicas if share >= _NEAR else 0
+        load = share * most
+        full = _FULL * scenario.places * scenario.sharing.data if share >= _NEAR else 0
         ran = run(scenario.model_copy(update={"load": load, "simulated": min(max(_ALONG, full), _MOST)}))
-        first_s = ran.summary.time_to_first_token_s.p90 if ran else None
-        if ran and first_s is not None:
-            points.append((load, first_s + ran.server_s, ran.summary.inter_token_latency_s.p90))
-    return points
+        found = ran.summary(scenario) if ran else None
+        if ran and found and found.time_to_first_token_s.p90 is not None:
+            points.append((load, found.time_to_first_token_s.p90 + ran.server_s, found.inter_token_latency_s.p90))
+    return tuple(points)

@@ -17,10 +17,11 @@ from inferdash.studies.simulation import Run, run_of
 MOST: Final = 200_000
 """Requests of a file that are simulated, its first ones."""
 _TOLD_EVERY: Final = 5000
+_TIMELESS: Final = "The file has no times, so nothing of it can come after something else."
 INTRO: Final = (
     "Upload a log or a trace, in the forms that “Your traffic” reads: its requests come as they came, with their own "
-    "lengths. Where the file names the blocks of prompts, what came before is found in the cache. The file stays in "
-    "the memory of this server while the page is open; nothing of it is stored, logged or sent on."
+    "lengths. Where the file names the blocks of prompts, what came before is found in the cache. Times and lengths "
+    "stay in the memory of this server for a while; nothing of the file is stored, logged or sent on."
 )
 
 
@@ -63,6 +64,8 @@ def study(stream: Readable, told: Callable[[int], None] = lambda _: None) -> Own
     cut = (f"Only the first {MOST:,} requests are simulated.",) if len(rows) == MOST else ()
     prompt, answer, found = table[:, 1:].astype(np.int64).T
     who = requests(arrival_s, prompt=prompt, answer=answer, found=found)
+    if len(who) > 1 and not who.arrival_s[-1]:
+        return Own(requests([], prompt=[], answer=[]), (_TIMELESS,))
     return Own(who, (*trace.problems, *cut))
 
 
@@ -81,7 +84,7 @@ def sentence(own: Own, found: Serving) -> str:
     rate = f", {quantities.digits((count - 1) / span_s)} per second" if span_s else ""
     said = f"{quantities.count(count, 'request')}{rate}"
     if found.ttft_s.p90 is None or found.met_targets_share is None:
-        return f"{said}: too few of them ran to say what users feel, or a text is too long to be simulated."
+        return f"{said}: too few of them can be simulated to say what users feel."
     first = quantities.shown(found.ttft_s.p90, "s")
     met = quantities.percent(found.met_targets_share)
     return f"{said}: nine of ten users get their first token within {first}; {met} of requests meet both targets."

@@ -17,6 +17,8 @@ from inferdash.studies.planning import obstacle, planned, server_s, starts
 
 NAME: Final = "plan"
 TITLE: Final = "Meet a target"
+_NAMED: Final = 6
+"""Accelerators that a note names at most."""
 _MONTH_H: Final = 730
 """Hours of a month, on average."""
 _REASONS: Final = {
@@ -116,7 +118,9 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
     load = f"{quantities.digits(scenario.demand_per_s)} requests per second of {scenario.architecture.name}"
     best = result.best
     if best is None:
-        return f"Nothing that was chosen carries {load} within both targets."
+        found = planned(scenario)
+        lacking = "; ".join(dict.fromkeys(found.left_out.values())) if found and not found.set_ups else ""
+        return f"Nothing that was chosen carries {load} within both targets{': ' + lacking if lacking else ''}."
     return (
         f"{load} take {best.total_gpus:,} × {best.accelerator} in {best.weights}, "
         f"{quantities.shown(best.usd_per_hour, '$')} an hour: the cheapest that holds both targets, confirmed by "
@@ -133,6 +137,19 @@ def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
     )
     labels = ("Rent an hour", "Rent a month", f"First token, 90% within {how}", f"Between tokens, 90% within {how}")
     return [Headline(*cell) for cell in zip(labels, figures, ("$", "$", "s", "s"), strict=True)]
+
+
+def cost_sentence(scenario: Scenario, result: Meeting) -> str:
+    """What the rent is for a token, and for a user; nothing without a plan."""
+    best = result.best
+    if best is None:
+        return ""
+    prompt, written = show(best.usd_per_mtok_prompt, "$"), show(best.usd_per_mtok_written, "$")
+    said = f"Were they to pay for all, a million prompt tokens cost {prompt}, or a million written tokens {written}"
+    if scenario.load_as == "users":
+        user = show(best.usd_per_month / scenario.active_users, "$")
+        return f"{said}; for each user at the busiest time it is {user} a month."
+    return f"{said}."
 
 
 def choice_table(result: Meeting) -> Table:
@@ -206,7 +223,8 @@ def notes(scenario: Scenario) -> list[str]:
     found = planned(scenario)
     if found is None:
         return []
-    return [*_machines(found), *_refusals(found), *_left_out(found)]
+    measured = ["Your own measurements are not part of the plan."] * bool(scenario.measurements)
+    return [*_machines(found), *measured, *_refusals(found), *_left_out(found)]
 
 
 def _machines(found: Plan) -> Iterator[str]:
@@ -224,8 +242,12 @@ def _refusals(found: Plan) -> Iterator[str]:
 
 
 def _left_out(found: Plan) -> Iterator[str]:
+    by_reason: dict[str, list[str]] = {}
     for key, reason in found.left_out.items():
-        yield f"{library.accelerators()[key].name}: {reason}."
+        by_reason.setdefault(reason, []).append(library.accelerators()[key].name)
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield f"{', '.join(names[:_NAMED])}{more}: {reason.replace('only alone:', 'only alone, as')}."
 
 
 METHOD: Final = (

@@ -1,7 +1,7 @@
 """A scenario's plan: what is asked for, what it may be built from, and what the planner found."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts import library
@@ -10,7 +10,7 @@ from inferdash.physics import steady_state
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.passes import one_pass
-from inferdash.scenario import Scenario
+from inferdash.scenario import BASE, Scenario
 from inferdash.serving import planner
 from inferdash.serving.commands import Command, commands
 from inferdash.serving.curves import deployment_of
@@ -27,7 +27,7 @@ def obstacle(scenario: Scenario) -> str:
     if context is not None and tokens > context:
         return f"A prompt and its answer are {tokens:,} tokens; {scenario.architecture.name} was made for {context:,}."
     if _first_target(scenario) <= 0:
-        server = quantities.shown(scenario.program.server, "s")
+        server = quantities.shown(server_s(scenario), "s")
         return f"The server alone adds {server} to the first token, which is more than its target."
     if not scenario.considered or not scenario.formats:
         return "Choose accelerators and weight precisions to plan with."
@@ -41,6 +41,15 @@ def _first_target(scenario: Scenario) -> float:
 def server_s(scenario: Scenario) -> float:
     """Seconds that the server adds to each first token."""
     return library.engines()[scenario.engine].server if scenario.speed == "expected" else 0.0
+
+
+_MOST_REPLICAS: Final = 1024
+_LEAST_LOAD: Final = 0.01
+_AS_PLANNED: Final = (
+    *("memory", "bandwidth", "peak", "engine_share", "activations", "overhead", "weight_memory"),
+    *("pattern", "length_spread", "schedule", "page", "preemption", "prefixes", "measured"),
+)
+"""Fields for which a plan has the baseline's values: the datasheet's figures, texts of one length, prompts first."""
 
 
 @lru_cache(maxsize=16)
@@ -85,9 +94,11 @@ def changes(scenario: Scenario) -> dict[str, Any]:
     if found is None or found.best is None:
         return {}
     one, layout = found.best, found.best.layout
+    if one.replicas > _MOST_REPLICAS or scenario.demand_per_s < _LEAST_LOAD:
+        return {}
     alone = [name for name in ("tensor", "pipeline", "data") if getattr(layout, name) > 1]
     kind = "even" if not alone else "expert" if alone == ["data"] else alone[0] if len(alone) == 1 else "mixed"
-    return {
+    return {name: getattr(BASE, name) for name in _AS_PLANNED} | {
         "accelerator": one.accelerator,
         "weights": one.weights,
         "gpus": one.gpus,
@@ -96,13 +107,10 @@ def changes(scenario: Scenario) -> dict[str, Any]:
         "pipeline_parallel": layout.pipeline if kind == "mixed" else 1,
         "expert_parallel": kind == "mixed" and layout.expert > 1,
         "memory_of": "engine",
-        "weight_memory": None,
-        "replicas": min(one.replicas, 1024),
+        "replicas": one.replicas,
         "rule": "turns",
         "places": one.places,
-        "schedule": "prompts",
-        "load": min(scenario.demand_per_s, 100_000),
-        "pattern": "random",
+        "pass_tokens": offer(scenario).pass_tokens,
         "rent": one.usd_per_hour / one.total_gpus,
         "batch": max(1, round(one.batch)),
     }

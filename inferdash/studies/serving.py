@@ -4,17 +4,21 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from inferdash import quantities
+from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
 from inferdash.physics import batching, memory
 from inferdash.scenario import Scenario
 from inferdash.scenario.operation import SCHEDULES
 from inferdash.serving import summary as summaries
+from inferdash.serving.summary import Summary
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
-from inferdash.studies.simulation import LONGEST, Run, run
+from inferdash.studies.simulation import LONGEST, MOST, Run, ceiling_per_s, run
 
 NAME: Final = "serving"
 TITLE: Final = "Serving over time"
 _MOST_GPUS: Final = 1024
+_OVER: Final = 1.02
+"""Times what is carried, from which on the queue grows."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +76,28 @@ def study(scenario: Scenario) -> Serving:
 
 def study_of(scenario: Scenario, ran: Run | None) -> Serving:
     """The same of a run, such as that of a file's requests."""
-    if ran is None or not ran.summary.measured:
-        return replace(_NONE, refused=ran.summary.refused if ran else None)
-    found, server_s = ran.summary, ran.server_s
+    if ran is None:
+        return _NONE
+    found = ran.summary(scenario)
+    most = ceiling_per_s(scenario)
+    refused = round(ran.share * found.refused)
+    if not found.measured:
+        return replace(_NONE, refused=refused, ceiling_requests_per_s=most)
     with section("Cost"):
-        prompt_usd, written_usd = _usd(scenario, ran)
+        prompt_usd, written_usd = _usd(scenario, ran, found)
     return Serving(
-        ttft_s=_percentiles(found.time_to_first_token_s, server_s),
+        ttft_s=_percentiles(found.time_to_first_token_s, ran.server_s),
         itl_s=_percentiles(found.inter_token_latency_s),
-        e2e_s=_percentiles(found.end_to_end_s, server_s),
+        e2e_s=_percentiles(found.end_to_end_s, ran.server_s),
         queue_s=_percentiles(found.queue_s),
-        throughput_out_tok_per_s=found.output_tok_per_s,
-        throughput_in_tok_per_s=found.prompt_tok_per_s,
+        throughput_out_tok_per_s=ran.share * found.output_tok_per_s,
+        throughput_in_tok_per_s=ran.share * found.prompt_tok_per_s,
         met_targets_share=found.met_share,
         batch_mean=found.mean_batch,
         idle_share=found.idle_share,
-        preemptions=found.preemptions,
-        refused=found.refused,
-        ceiling_requests_per_s=ran.ceiling_per_s,
+        preemptions=round(ran.share * found.preemptions),
+        refused=refused,
+        ceiling_requests_per_s=most,
         usd_per_mtok_prompt=prompt_usd,
         usd_per_mtok_written=written_usd,
     )
@@ -99,11 +107,14 @@ def _percentiles(one: summaries.Percentiles, added_s: float = 0.0) -> Percentile
     return Percentiles(*(None if value is None else value + added_s for value in (one.p50, one.p90, one.p99)))
 
 
-def _usd(scenario: Scenario, ran: Run) -> tuple[float | None, float | None]:
+def _usd(scenario: Scenario, ran: Run, found: Summary) -> tuple[float | None, float | None]:
     """Dollars of a million prompt and of a million written tokens: the rent, shared as the two share the time."""
-    prompt, answer, found = ran.mean_texts
-    batch = max(1, min(ran.how.places, round(ran.summary.mean_batch or 1)))
-    reading_s = summaries.prompt_s(ran.times, prompt=prompt, found=found)
+    mean = [float(one.mean()) for one in (ran.asked.prompt, ran.asked.answer, ran.served.found)]
+    prompt, answer, read = max(1, round(mean[0])), max(1, round(mean[1])), round(mean[2])
+    batch = max(1, min(ran.how.places, round(found.mean_batch or 1)))
+    reading_s = summaries.prompt_s(
+        ran.times, prompt=prompt, pass_tokens=scenario.pass_tokens, found=min(read, prompt - 1)
+    )
     writing_s = (answer - 1) * ran.times.pass_s(contexts=[prompt + answer // 2] * batch) / batch
     share = reading_s / (reading_s + writing_s) if reading_s + writing_s else 0.0
     rent = {"usd_per_hour": scenario.rent * scenario.gpus * scenario.replicas, "utilization": 1.0}
@@ -111,31 +122,42 @@ def _usd(scenario: Scenario, ran: Run) -> tuple[float | None, float | None]:
     def usd(tokens_per_s: float, part_of_it: float) -> float | None:
         return float(batching.usd_per_mtok(tokens_per_s=tokens_per_s, **rent)) * part_of_it if tokens_per_s else None
 
-    return usd(ran.summary.prompt_tok_per_s, share), usd(ran.summary.output_tok_per_s, 1 - share)
+    return usd(ran.share * found.prompt_tok_per_s, share), usd(ran.share * found.output_tok_per_s, 1 - share)
 
 
 def sentence(scenario: Scenario, result: Serving) -> str:
     """What users feel, in words."""
-    load = _rate(scenario.load)
-    if result.refused is None:
+    if result.ceiling_requests_per_s is None:
         if scenario.deployment.peak is None or scenario.deployment.attention_peak is None:
             return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
         return f"Serving cannot be simulated: texts of over {LONGEST:,} tokens are too long for it."
+    if result.batch_mean is None:
+        return (
+            "No request fits in the memory beside the parameters, so none is served: it takes at least "
+            f"{quantities.count(fewest_gpus(scenario), 'GPU')}."
+        )
+    load = _rate(scenario.demand_per_s)
+    if scenario.demand_per_s > _OVER * result.ceiling_requests_per_s:
+        most = quantities.digits(result.ceiling_requests_per_s)
+        return (
+            f"More requests come than are carried, {quantities.digits(scenario.demand_per_s)} per second against {most}: "
+            "the queue grows for as long as they come."
+        )
     if result.met_targets_share is None or result.ttft_s.p90 is None:
-        if result.refused:
-            return (
-                "No request fits in the memory beside the parameters, so none is served: it takes at least "
-                f"{quantities.count(fewest_gpus(scenario), 'GPU')}."
-            )
-        return "Too few requests are simulated to say what users feel."
-    first = quantities.shown(result.ttft_s.p90, "s")
-    if _overloaded(scenario, result):
-        most = quantities.digits(result.ceiling_requests_per_s or 0.0)
-        return f"{load} per second are more than the {most} that are carried: the queue grows for as long as they come."
-    said = f"At {load} per second, nine of ten users get their first token within {first}"
+        return "Most requests are larger than the cache, and too few are left to say what users feel."
+    said = f"At {load} per second, nine of ten users get their first token within {show(result.ttft_s.p90, 's')}"
     if result.itl_s.p90 is not None:
-        said += f", then one every {quantities.shown(result.itl_s.p90, 's')} or faster"
+        said += f", then one every {show(result.itl_s.p90, 's')} or faster"
     return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
+
+
+def subject(scenario: Scenario) -> str:
+    """What is served by what, in a line."""
+    chips = f"{scenario.gpus:,} × {scenario.hardware.name}"
+    replicas = f"{quantities.count(scenario.replicas, 'replica')} on {chips} each" if scenario.replicas > 1 else chips
+    texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
+    name = f"{scenario.architecture.name} in {PRECISIONS[scenario.weights].name}"
+    return f"{name}, {replicas}, {_rate(scenario.demand_per_s)} per second, {texts}"
 
 
 def fewest_gpus(scenario: Scenario) -> int:
@@ -146,15 +168,12 @@ def fewest_gpus(scenario: Scenario) -> int:
 def way_out(scenario: Scenario, result: Serving) -> int | None:
     """Accelerators that a scenario in which nothing fits would need, where it can have as many."""
     fewest = fewest_gpus(scenario)
-    return fewest if result.refused and result.met_targets_share is None and fewest <= _MOST_GPUS else None
+    return fewest if result.refused and result.batch_mean is None and fewest <= _MOST_GPUS else None
 
 
 def _rate(per_s: float) -> str:
-    return f"{quantities.digits(per_s)} request{'' if per_s == 1 else 's'}"
-
-
-def _overloaded(scenario: Scenario, result: Serving) -> bool:
-    return result.ceiling_requests_per_s is not None and scenario.load > 1.02 * result.ceiling_requests_per_s
+    said = quantities.digits(per_s)
+    return f"{said} request{'' if said == '1' else 's'}"
 
 
 def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
@@ -168,7 +187,7 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
     ]
 
 
-def notes(scenario: Scenario, result: Serving) -> list[str]:
+def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
     """What the reader should know before trusting the numbers."""
     found = []
     if result.refused:
@@ -176,9 +195,16 @@ def notes(scenario: Scenario, result: Serving) -> list[str]:
     if result.preemptions:
         found.append(f"The cache was full: requests were put back {result.preemptions:,} times.")
     if result.met_targets_share is not None and result.ttft_s.p99 is None:
-        found.append("For the 99th percentile at least 1,112 requests are simulated: 10 lie beyond it then.")
+        found.append("For the 99th percentile at least 1,000 requests are simulated: 10 lie beyond it then.")
     if scenario.sharing.data > 1:
         found.append(f"Each of the {scenario.sharing.data:,} data-parallel groups counts as a replica of its own.")
+    if ran and ran.share > 1:
+        found.append(f"{ran.copies:,} of {ran.replicas:,} replicas are simulated, with their share of the load.")
+    if ran and not ran.levelled:
+        found.append(f"The batch takes over {MOST // 2:,} requests to come to its size; percentiles may be too low.")
+    model, text = scenario.architecture, scenario.prompt + scenario.answer
+    if model.context and text > model.context:
+        found.append(f"{model.name} was made for {model.context:,} tokens; prompt and answer are {text:,}.")
     return found
 
 

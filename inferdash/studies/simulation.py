@@ -1,7 +1,7 @@
 """A scenario over time: its requests, sent through its replicas by the simulator."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import ceil
 from typing import Any, Final
 
@@ -10,22 +10,46 @@ import numpy as np
 from inferdash.formula import recording
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.scenario import BASE, Scenario
+from inferdash.scenario.machine import Machine
 from inferdash.serving.pass_times import PassTimes, pass_times
 from inferdash.serving.requests import Requests, bursts, daily, log_normal, poisson, requests
 from inferdash.serving.scheduling import Routing, Rule, Scheduling, room_pages
 from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import Summary, Targets, ceiling, prompt_s, summary
+from inferdash.serving.summary import Summary, Targets, prompt_s, summary
 
-LONGEST: Final = 1_000_000
+LONGEST: Final = 262_144
 """Tokens of a text, its prompt and answer together, up to which it is simulated."""
+MOST: Final = 60_000
+"""Requests that are simulated at most to bring the batch to its size, beside those that the reader asks for."""
+COPIES: Final = 16
+"""Replicas that are simulated at most; of more, these have their share of the load."""
+_ROOMY: Final = 200_000_000
+"""Tokens that are followed at most where the cache holds a full batch."""
+_CROWDED: Final = 5_000_000
+"""The same where it does not, and requests are put back again and again."""
+_FEWEST: Final = 200
+"""Requests that are simulated in any case."""
 _STAYS: Final = 3
-"""Times that a request stays for which the batch warms up, but no longer than as many requests come as are measured."""
+"""Times that a request stays for which the batch warms up, and for which it is measured at least."""
 _TAIL: Final = 8
 """Times the median that the longest text has where lengths spread."""
 HOURS: Final = (2, 1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
 """Weights of the hours of a day, with a busiest one of about twice the mean: an example, not a measurement."""
-_WRITTEN: Final = ("load", "pattern", "burstiness", "length_spread", "simulated", "seed", "found_share", "prefixes")
+_ARRIVALS: Final = (
+    *("load", "load_as", "active_users", "think", "pattern", "burstiness"),
+    *("length_spread", "simulated", "seed", "found_share", "prefixes"),
+)
+"""Fields of who comes."""
+_READ: Final = frozenset(
+    {
+        *(name for name in Machine.model_fields if name != "title"),
+        *_ARRIVALS,
+        *("schedule", "places", "pass_tokens", "page", "preemption", "host_bandwidth", "replicas", "rule", "speed"),
+        "measured",
+    }
+)
+"""Fields that a simulation depends on."""
 _RULES: Final[dict[str, Rule]] = {"turns": "round robin", "least": "least loaded", "prefix": "prefix-aware"}
 
 
@@ -35,114 +59,179 @@ class Run:
 
     asked: Requests
     served: Served
-    summary: Summary
+    warm_up: int
+    """Requests before the first that is measured."""
     times: PassTimes
     how: Scheduling
+    copies: int
+    """Replicas that were simulated."""
     replicas: int
+    """Of all that there are, each data-parallel group counted."""
     server_s: float
     """What a server adds to the time of each request."""
+    levelled: bool
+    """Whether the simulation is long enough for the batch to come to its size."""
+
+    def summary(self, scenario: Scenario) -> Summary:
+        """What came of it, of all replicas, with the scenario's targets."""
+        arrival_s = self.asked.arrival_s
+        with recording():
+            return summary(
+                self.asked,
+                self.served,
+                warm_up_s=float(arrival_s[self.warm_up]),
+                until_s=float(arrival_s[-1]),
+                targets=Targets(
+                    time_to_first_token_s=scenario.target_first - self.server_s,
+                    inter_token_latency_s=scenario.target_between,
+                ),
+            )
 
     @property
-    def mean_texts(self) -> tuple[int, int, int]:
-        """Mean tokens of a prompt, of an answer, and of what is found of a prompt."""
-        prompt, answer = (max(1, round(float(one.mean()))) for one in (self.asked.prompt, self.asked.answer))
-        return prompt, answer, min(prompt - 1, round(float(self.asked.found.mean())))
+    def share(self) -> float:
+        """All replicas over those that were simulated."""
+        return self.replicas / self.copies
 
-    @cached_property
-    def ceiling_per_s(self) -> float:
-        """Requests a second that all replicas carry at most, with texts of the mean length and prompts read first."""
-        prompt, answer, found = self.mean_texts
-        room = self.how.places
-        if self.how.pages is not None:
-            room = min(room, self.how.pages * self.how.page // (prompt + answer))
-        with recording():
-            most = ceiling(self.times, places=room, prompt=prompt, answer=answer, found=found) if room else 0.0
-        return self.replicas * most
+
+def run(scenario: Scenario) -> Run | None:
+    """The scenario's requests over time; None where no peak is known, or a text is too long to be simulated."""
+    return _run(_only(scenario, _READ))
+
+
+def _only(scenario: Scenario, names: frozenset[str]) -> Scenario:
+    """The scenario with all but some fields as the baseline has them, so that they alone tell it from another."""
+    return scenario.model_copy(
+        update={
+            name: value for name, value in dict(BASE).items() if name not in names and getattr(scenario, name) != value
+        }
+    )
 
 
 @lru_cache(maxsize=32)
-def run(scenario: Scenario) -> Run | None:
-    """The scenario's requests over time; None where no peak is known, or a text is too long to be simulated."""
-    count = scenario.simulated
-    found = _times_of(scenario, asked(scenario, 2 * count))
-    if found is None:
+def _run(scenario: Scenario) -> Run | None:
+    times = _times(_only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
+    if times is None:
         return None
-    warm_up = min(count, ceil(_STAYS * scenario.load * _stay_s(scenario, found)))
-    return _ran(scenario, asked(scenario, warm_up + count), found, warm_up=warm_up)
+    replicas = scenario.replicas * scenario.sharing.data
+    copies = min(replicas, COPIES)
+    per_s = scenario.demand_per_s * copies / replicas
+    stays = ceil(_STAYS * per_s * _stay_s(scenario, times, per_s=per_s / copies))
+    most = _most(scenario)
+    warm_up = min(stays, MOST // 2, most // 2)
+    count = min(warm_up + max(scenario.simulated, warm_up), most)
+    who = asked(scenario, count, per_s=per_s)
+    return _ran(scenario, who, times, warm_up=warm_up, copies=copies, levelled=stays <= warm_up)
+
+
+def _most(scenario: Scenario) -> int:
+    """Requests that are simulated at most, so that it takes seconds."""
+    text = scenario.prompt + scenario.answer
+    how = scheduling(scenario, tokens=text)
+    roomy = scenario.places * text <= (how.pages or 0) * how.page
+    return max(_FEWEST, (_ROOMY if roomy else _CROWDED) // text)
 
 
 @lru_cache(maxsize=2)
 def run_of(scenario: Scenario, who: Requests) -> Run | None:
     """The same with requests from elsewhere, such as a file; the first tenth of them is the warm-up."""
-    found = _times_of(scenario, who)
-    return None if found is None else _ran(scenario, who, found, warm_up=len(who) // 10)
-
-
-def _times_of(scenario: Scenario, who: Requests) -> PassTimes | None:
-    longest = int((who.prompt + who.answer).max(initial=1))
-    if longest > LONGEST:
+    scenario = _only(scenario, _READ - {*_ARRIVALS})
+    times = _times(scenario, int((who.prompt + who.answer).max(initial=1)))
+    if times is None:
         return None
-    return _times(scenario.model_copy(update={name: getattr(BASE, name) for name in _WRITTEN}), longest)
-
-
-def _stay_s(scenario: Scenario, times: PassTimes) -> float:
-    """Seconds that a request of the median length stays, about: it finds the batch that such stays make."""
     replicas = scenario.replicas * scenario.sharing.data
-    prefill_s = prompt_s(times, prompt=scenario.prompt)
+    copies = min(replicas, COPIES)
+    mine = np.random.default_rng(0).integers(replicas, size=len(who)) < copies
+    some = requests(who.arrival_s[mine], prompt=who.prompt[mine], answer=who.answer[mine], found=who.found[mine])
+    return _ran(scenario, some, times, warm_up=len(some) // 10, copies=copies, levelled=True)
+
+
+def _ran(
+    scenario: Scenario, who: Requests, times: PassTimes, *, warm_up: int, copies: int, levelled: bool
+) -> Run | None:
+    if not len(who):
+        return None
+    how = scheduling(scenario, tokens=round(float((who.prompt + who.answer).mean())))
+    rule: Rule = _RULES[scenario.rule] if copies > 1 else "round robin"
+    return Run(
+        asked=who,
+        served=simulate(who, times, how, Routing(replicas=copies, rule=rule)),
+        warm_up=warm_up,
+        times=times,
+        how=how,
+        copies=copies,
+        replicas=scenario.replicas * scenario.sharing.data,
+        server_s=scenario.program.server if scenario.speed == "expected" else 0.0,
+        levelled=levelled,
+    )
+
+
+def ceiling_per_s(scenario: Scenario) -> float | None:
+    """Requests a second that all replicas carry at most; None where nothing can be simulated, 0 where nothing fits.
+
+    As many as one replica ends while a long queue waits for it, times the replicas.
+    """
+    found = _ceiling(
+        _only(scenario, _READ - {"load", "load_as", "active_users", "think", "simulated", "replicas", "rule"})
+    )
+    return None if found is None else found * scenario.replicas * scenario.sharing.data
+
+
+@lru_cache(maxsize=16)
+def _ceiling(scenario: Scenario) -> float | None:
+    times = _times(_only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
+    if times is None:
+        return None
+    count = min(4 * scenario.places, _most(scenario))
+    who = asked(scenario, count, per_s=1.0)
+    queue = requests(np.zeros(count), prompt=who.prompt, answer=who.answer, found=who.found, prefix=who.prefix)
+    ran = _ran(scenario, queue, times, warm_up=0, copies=1, levelled=True)
+    ends = np.sort(ran.served.finish_s[ran.served.replica >= 0]) if ran else np.array([])
+    first, last = len(ends) // 4, 3 * len(ends) // 4
+    return float((last - first) / (ends[last] - ends[first])) if last > first else 0.0
+
+
+def _longest(scenario: Scenario) -> int:
+    """Tokens of the longest text that can come."""
+    spread = _TAIL if scenario.length_spread > 1 else 1
+    return spread * (scenario.prompt + scenario.answer)
+
+
+def _stay_s(scenario: Scenario, times: PassTimes, *, per_s: float) -> float:
+    """Seconds that a request of the median length stays, about: it finds the batch that such stays make."""
+    prefill_s = prompt_s(times, prompt=scenario.prompt, pass_tokens=scenario.pass_tokens)
     past, passes, batch = scenario.prompt + scenario.answer // 2, scenario.answer - 1, 1.0
+    stay_s = 0.0
     for _ in range(20):
-        stay_s = prefill_s + passes * times.pass_s(contexts=[past] * max(1, round(batch)))
-        batch = min(scenario.places, scenario.load / replicas * stay_s)
+        pass_s = times.pass_s(contexts=[past] * max(1, round(batch)))
+        stay_s = prefill_s + passes * pass_s / max(0.1, 1 - per_s * prefill_s)
+        batch = min(scenario.places, per_s * stay_s)
     return stay_s
 
 
-def _ran(scenario: Scenario, who: Requests, times: PassTimes, *, warm_up: int) -> Run:
+def scheduling(scenario: Scenario, *, tokens: int) -> Scheduling:
+    """How each replica chooses what runs next, with pages for texts of so many tokens."""
     machine = scenario.deployment
-    pages = room_pages(machine, tokens=scenario.prompt + scenario.answer, page=scenario.page)
-    schedule = scheduling(scenario, pages)
-    replicas = scenario.replicas * machine.layout.data
-    rule: Rule = _RULES[scenario.rule] if replicas > 1 else "round robin"
-    served = simulate(who, times, schedule, Routing(replicas=replicas, rule=rule))
-    server_s = scenario.program.server if scenario.speed == "expected" else 0.0
-    with recording():
-        found = summary(
-            who,
-            served,
-            warm_up_s=float(who.arrival_s[warm_up]),
-            until_s=float(who.arrival_s[-1]),
-            targets=Targets(
-                time_to_first_token_s=scenario.target_first - server_s,
-                inter_token_latency_s=scenario.target_between,
-            ),
-        )
-    return Run(who, served, found, times, schedule, replicas, server_s)
-
-
-def scheduling(scenario: Scenario, pages: int) -> Scheduling:
-    """How each replica chooses what runs next."""
-    machine = scenario.deployment
-    token_bytes = (
-        float(
-            request_cache_bytes(
-                machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number
-            )
-        )
-        / scenario.prompt
+    cache_bytes = request_cache_bytes(
+        machine.architecture, tokens=tokens, bytes_per_number=machine.cache_bytes_per_number
     )
+    together = machine.gpus / machine.layout.data
     return Scheduling(
         places=scenario.places,
-        pages=pages,
+        pages=room_pages(machine, tokens=tokens, page=scenario.page),
         page=scenario.page,
         batching="static" if scenario.schedule == "static" else "continuous",
         chunked=scenario.schedule == "chunked",
         pass_tokens=scenario.pass_tokens,
         preemption="swap" if scenario.preemption == "swap" else "recompute",
-        swap_token_s=token_bytes / (machine.gpus * scenario.host_bandwidth),
+        swap_token_s=float(cache_bytes) / tokens / (together * scenario.host_bandwidth),
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _times(scenario: Scenario, longest: int) -> PassTimes | None:
+    """The times of passes; None where no peak is known, or a text is too long."""
+    if longest > LONGEST:
+        return None
     engine = scenario.program if scenario.speed == "expected" else None
     with recording():
         return pass_times(
@@ -150,16 +239,16 @@ def _times(scenario: Scenario, longest: int) -> PassTimes | None:
         )
 
 
-def asked(scenario: Scenario, count: int) -> Requests:
+def asked(scenario: Scenario, count: int, *, per_s: float) -> Requests:
     """Who comes, when, and with how many tokens; more of them begin alike."""
     seed = scenario.seed
     match scenario.pattern:
         case "bursts":
-            arrival_s = bursts(count, per_s=scenario.load, variation=scenario.burstiness, seed=seed)
+            arrival_s = bursts(count, per_s=per_s, variation=scenario.burstiness, seed=seed)
         case "day":
-            arrival_s = _pressed_day(count, per_s=scenario.load, seed=seed)
+            arrival_s = _pressed_day(count, per_s=per_s, seed=seed)
         case _:
-            arrival_s = poisson(count, per_s=scenario.load, seed=seed)
+            arrival_s = poisson(count, per_s=per_s, seed=seed)
     prompt, answer = (
         log_normal(count, median=median, spread=scenario.length_spread, least=1, most=_TAIL * median, seed=seed + shift)
         for shift, median in ((1, scenario.prompt), (2, scenario.answer))

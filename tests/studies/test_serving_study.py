@@ -97,9 +97,9 @@ def test_one_request_is_a_hundred_times_the_same_with_the_same_seed() -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("load=40&v=1", "are more than the 16"),
+        ("load=40&v=1", "than are carried, 40 per second against 19"),
         ("accelerator=m4-max&v=1", "cannot be simulated: no peak"),
-        ("prompt=1000000&gpus=8&v=1", "cannot be simulated: texts of over 1,000,000"),
+        ("prompt=1000000&gpus=8&v=1", "cannot be simulated: texts of over 262,144"),
         ("accelerator=rtx-4090&model=llama-3.1-405b&v=1", "none is served: it takes at least 34 GPUs"),
         ("simulated=200&v=1", "nine of ten users"),
         ("answer=1&v=1", "nine of ten users"),
@@ -113,7 +113,7 @@ def test_a_percentile_that_too_few_requests_stand_behind_is_not_shown() -> None:
     scenario, result = of("simulated=500&v=1")
     assert result.ttft_s.p90 is not None
     assert result.ttft_s.p99 is None
-    assert "99th percentile" in " ".join(serving.notes(scenario, result))
+    assert "99th percentile" in " ".join(serving.notes(scenario, result, None))
     assert "too few" in serving.percentile_table(result).markdown()
 
 
@@ -158,7 +158,7 @@ def test_the_batch_over_time_is_that_of_all_replicas() -> None:
 
 def test_every_way_of_batching_has_its_row() -> None:
     assert [row.label for row in serving.way_table(BASE).rows] == ["Prompts first", "Chunked prefill", "Static"]
-    (problem,) = links.decode("schedule=chunked&pass_tokens=64&v=1").problems
+    (problem,) = links.decode("schedule=chunked&pass_tokens=128&v=1").problems
     assert "do not fit together" in problem.sentence
 
 
@@ -191,3 +191,58 @@ def test_a_file_without_requests_says_so() -> None:
     assert ran is None
     assert own_requests.sentence(own, found) == "The file has no requests that can be read."
     assert own.problems
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "v=1",
+        "schedule=static&v=1",
+        "prompt=100&answer=100&v=1",
+        "length_spread=3&model=llama-3.1-8b&v=1",
+        "found_share=0.8&v=1",
+        "page=100000&v=1",
+        "pass_tokens=512&places=512&prompt=4000&v=1",
+        "model=gpt-oss-120b&weights=mxfp4&accelerator=b200-sxm&memory_of=engine&v=1",
+        "found_share=0.99&prefixes=100000&v=1",
+    ],
+)
+def test_more_than_is_carried_at_most_is_not_written(query: str) -> None:
+    """Well above the ceiling the queue grows, and what is written stays at the ceiling; well below, all is written."""
+    scenario = links.decode(query).scenario
+    most = serving.study(scenario).ceiling_requests_per_s
+    assert most is not None
+    asked = simulation.asked(scenario, 4000, per_s=1)
+    answer = float(asked.answer.mean())
+    over, under = (
+        serving.study(scenario.model_copy(update={"load": times * most, "simulated": 6000})) for times in (1.5, 0.7)
+    )
+    assert over.throughput_out_tok_per_s == pytest.approx(most * answer, rel=0.1)
+    assert under.throughput_out_tok_per_s == pytest.approx(0.7 * most * answer, rel=0.1)
+    assert over.ttft_s.p90 > 2 * under.ttft_s.p90  # type: ignore[operator]
+
+
+def test_of_many_replicas_some_are_simulated_with_their_share() -> None:
+    few, many = of("load=40&replicas=4&v=1")[1], of("load=4000&replicas=400&v=1")[1]
+    assert many.ttft_s.p90 == pytest.approx(few.ttft_s.p90, rel=0.1)
+    assert many.throughput_out_tok_per_s == pytest.approx(100 * few.throughput_out_tok_per_s, rel=0.05)  # type: ignore[operator]
+
+
+def test_a_target_or_a_title_simulates_nothing_again() -> None:
+    ran = simulation.run(BASE)
+    assert simulation.run(BASE.model_copy(update={"title": "x", "target_first": 0.2, "user_price": 9.0})) is ran
+    assert simulation.run(BASE.model_copy(update={"load": 9.0})) is not ran
+
+
+def test_users_make_the_load() -> None:
+    scenario, result = of("load_as=users&active_users=480&think=60s&v=1")
+    assert result.throughput_out_tok_per_s == pytest.approx(8 * scenario.answer, rel=0.05)
+    assert "At 8 requests per second" in serving.sentence(scenario, result)
+    assert "8 requests per second" in serving.subject(scenario)
+
+
+def test_a_file_without_times_is_not_taken_for_one_where_all_come_at_once() -> None:
+    lines = [{"input_length": 100, "output_length": 5, "hash_ids": [n], "timestamp": 0} for n in range(50)]
+    own = own_requests.study(io.BytesIO("\n".join(json.dumps(line) for line in lines).encode()))
+    assert len(own.who) == 0
+    assert "no times" in own.problems[0]
