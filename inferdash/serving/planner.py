@@ -4,7 +4,7 @@ Closed forms score every set-up in arrays and rank them by cost; the simulator t
 up. There is no margin beside the targets: a replica more is added where the simulator says so.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import count
 from math import ceil
@@ -145,7 +145,9 @@ def _fewest(said: Confirmation, setup: Setup, demand: Demand, offer: Offer, *, s
         else:
             low = tried
         tried = (low + said.candidate.replicas) // 2
-    return said
+    carries_per_s = max(said.candidate.carries_per_s, demand.requests_per_s)  # the simulator has the last word
+    utilization = demand.requests_per_s / carries_per_s
+    return replace(said, candidate=replace(said.candidate, carries_per_s=carries_per_s, utilization=utilization))
 
 
 def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int = 0) -> Confirmation:

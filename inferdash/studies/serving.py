@@ -140,8 +140,8 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     if scenario.demand_per_s > _OVER * result.ceiling_requests_per_s:
         most = quantities.digits(result.ceiling_requests_per_s)
         return (
-            f"More requests come than are carried, {quantities.digits(scenario.demand_per_s)} per second against {most}: "
-            "the queue grows for as long as they come."
+            f"More requests come than are carried, {quantities.digits(scenario.demand_per_s)} per second against "
+            f"{most}: the queue grows for as long as they come."
         )
     if result.met_targets_share is None or result.ttft_s.p90 is None:
         return "Most requests are larger than the cache, and too few are left to say what users feel."

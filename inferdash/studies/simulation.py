@@ -187,7 +187,10 @@ def _ceiling(scenario: Scenario) -> float | None:
     ran = _ran(scenario, queue, times, warm_up=0, copies=1, levelled=True)
     ends = np.sort(ran.served.finish_s[ran.served.replica >= 0]) if ran else np.array([])
     first, last = len(ends) // 4, 3 * len(ends) // 4
-    return float((last - first) / (ends[last] - ends[first])) if last > first else 0.0
+    if not len(ends):
+        return 0.0
+    span_s = float(ends[last] - ends[first])
+    return (last - first) / span_s if span_s else len(ends) / float(ends[-1])  # all may end with one pass
 
 
 def _longest(scenario: Scenario) -> int:
