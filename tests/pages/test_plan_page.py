@@ -1,0 +1,57 @@
+"""The plan becomes the scenario with a click, and a file's requests run on the page that serves them."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from inferdash import links, shipped
+from inferdash.ui.server import FRAME
+
+
+def opened(page: str, query: str) -> AppTest:
+    app = AppTest.from_file(str(FRAME), default_timeout=30)
+    for name, value in dict(pair.split("=", 1) for pair in query.split("&")).items():
+        app.query_params[name] = value
+    app.run()
+    return turned(app, page)
+
+
+def turned(app: AppTest, page: str) -> AppTest:
+    app.switch_page(str(shipped("pages") / f"{page}.py")).run()
+    assert not app.exception
+    return app
+
+
+def pressed(app: AppTest, label: str) -> AppTest:
+    (button,) = [one for one in app.button if one.label == label]
+    button.click().run()
+    assert not app.exception
+    return app
+
+
+def test_the_plan_becomes_the_scenario_of_every_page() -> None:
+    app = opened("plan", "model=llama-3.1-8b&load=100&memory=24GB&length_spread=3&v=1")
+    planned = app.title[0].value
+    pressed(app, "Make it the scenario")
+    query = "&".join(f"{name}={app.query_params[name]}" for name in app.query_params)
+    decoded = links.decode(query)
+    assert decoded.problems == ()
+    assert (decoded.scenario.memory, decoded.scenario.length_spread) == (None, 1.0)
+    assert f"{decoded.scenario.gpus * decoded.scenario.replicas} × {decoded.scenario.hardware.name}" in planned
+    turned(app, "serving")
+    assert "of requests meet both targets" in app.title[0].value
+
+
+def test_where_nothing_fits_the_gpus_that_it_takes_are_one_click_away() -> None:
+    app = opened("serving", "accelerator=rtx-4090&model=llama-3.1-405b&v=1")
+    assert "none is served" in app.title[0].value
+    pressed(app, "Use as many GPUs as it takes")
+    assert app.query_params["gpus"] == "34"
+    assert "none is served" not in app.title[0].value
+
+
+@pytest.mark.parametrize("content", ["nothing here", "a,b\n1,2\n", '{"timestamp": 0}\n'])
+def test_a_file_without_requests_is_said_to_have_none(content: str) -> None:
+    app = opened("serving", "v=1")
+    app.file_uploader[0].set_value(("log.jsonl", content.encode(), "application/json")).run()
+    assert not app.exception
+    assert "The file has no requests that can be read." in " ".join(one.value for one in app.markdown)
