@@ -6,78 +6,46 @@ usage (CSV, JSON lines or JSON) whose lines say what an API counted, in the word
 kept: what could not be read is counted by reason.
 """
 
-import codecs
 import csv
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache, partial
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from itertools import chain
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
-from inferdash.pricing.replay import Request, Split
+from inferdash.pricing.pieces import PIECE, Text, whole_lines
+from inferdash.pricing.replay import Request
+from inferdash.pricing.usage import (
+    AROUND,
+    Record,
+    UnreadLineError,
+    Usage,
+    is_number,
+    meaning_of,
+    meant_by,
+    number_time,
+    put,
+    time_of,
+    tokens,
+    usage,
+    usage_of,
+)
 
 MOONCAKE_BLOCK: Final = 512
 """Tokens of a block in the traces of Mooncake."""
 SESSION_BLOCK: Final = 64
 """Tokens of a block in sessions of a coding assistant, where the file does not say."""
-MOST_TOKENS: Final = 10**12
-"""Above this a number of tokens is taken for a mistake."""
 
-_PIECE: Final = 1 << 16
-"""Bytes that are read at a time, and those at the start of a file by which its kind is known."""
-_LONGEST: Final = 1 << 24
-"""Bytes of the longest line, or the longest request, that is read."""
 _REMEMBERED: Final = 200_000
 """Lines among which a repetition is noticed."""
 _MOST_MODELS: Final = 100
 _CLOCK_TICK_S: Final = 1e-6
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LATEST: Final = 1e20
-"""A number of a time beyond this is none, in whatever unit."""
-_UNITS_PER_S: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
-"""Above the first, a bare number of a time since 1970 counts this many units a second: ns, µs, ms."""
 _COMPRESSED: Final = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ")
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
-_WORDS: Final = {
-    "time": "time timestamp ts t date datetime created createdat starttime starttimestamp requesttime",
-    "time_ms": "timems timestampms createdms",
-    "input": "inputtokens prompttokens contexttokens inputlength tokensin intokens inputtokencount",
-    "input_or_text": "input prompt in",
-    "output": "outputtokens completiontokens generatedtokens outputlength tokensout outtokens outputtokencount",
-    "output_or_text": "output completion out",
-    "read": "cachedtokens cached cachedinputtokens inputcachedtokens cachedprompttokens cachereadtokens cacheread"
-    " readtokens read prompttokenscached",
-    "written": "cachewritetokens cachewrite cachecreationtokens writtentokens written write",
-    "read_apart": "cachereadinputtokens",
-    "written_apart": "cachecreationinputtokens",
-    "written_5m": "ephemeral5minputtokens",
-    "written_1h": "ephemeral1hinputtokens",
-    "google_input": "prompttokencount",
-    "google_tools": "tooluseprompttokencount",
-    "google_read": "cachedcontenttokencount",
-    "google_output": "candidatestokencount",
-    "google_thoughts": "thoughtstokencount",
-    "model": "model modelversion",
-}
-"""What a log may call each number, without capitals and signs.
-
-Where input tokens leave out those of the cache (Anthropic), those stand apart. A prompt or an answer may be a text.
-"""
-_APART: Final = {"read_apart", "written_apart", "written_5m", "written_1h"}
-_MEANINGS: Final = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
-_USAGES: Final = ("usage", "usageMetadata", "usage_metadata")
-_AROUND: Final = ("response", "message", "body")
-_WITHIN: Final = (
-    "prompt_tokens_details", "input_tokens_details", "promptTokensDetails", "inputTokensDetails", "cache_creation",
-)  # fmt: skip
-_WHOLE: Final = re.compile(r"-?\d+(\.0)?", re.ASCII)
-_SPACE_OR_COMMA: Final = re.compile(r"[\s,]*")
 _LIST: Final = re.compile(r"\[")
 _REQUESTS: Final = re.compile(r'"requests"\s*:\s*\[')
 _BLOCK_SIZE: Final = re.compile(r'"block_size"\s*:\s*(\d{1,9})')
@@ -87,7 +55,6 @@ _TIME_KEY: Final = re.compile(
     re.IGNORECASE,
 )
 
-_Record: TypeAlias = dict[str, Any]
 
 _REASONS: Final = {
     "time": ("has no time", "have no time"),
@@ -122,22 +89,6 @@ class Readable(Protocol):
 
     def readline(self, size: int, /) -> bytes:
         """The rest of a line, at most so many bytes of it; nothing at the end of the file."""
-
-
-class UnreadLineError(ValueError):
-    """A line, or a record of usage, that is left out; its argument is a key of the reasons."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What an API counted for one request, the same for all makers."""
-
-    input_tokens: int
-    """All tokens of the prompt: fresh, read from the cache, and stored in it."""
-    output_tokens: int
-    """All output tokens, hidden reasoning included."""
-    recorded: Split | None
-    """What was read and stored, where the log says it."""
 
 
 class Trace:
@@ -214,13 +165,13 @@ class Trace:
 
     def _recognised(self, stream: Readable) -> Iterator[Request]:
         """The reader for the kind of file that its first bytes show."""
-        pieces = iter(partial(stream.readline, _PIECE), b"")
+        pieces = iter(partial(stream.readline, PIECE), b"")
         first: list[bytes] = []
         size = 0
         for piece in pieces:
             first.append(piece)
             size += len(piece)
-            if size >= _PIECE:
+            if size >= PIECE:
                 break
         head = b"".join(first)
         refused = ""
@@ -240,7 +191,7 @@ class Trace:
         if text.startswith("["):
             self._timed = bool(_TIME_KEY.search(text))
             self._noun = "request"
-            listed = _Text(pieces)
+            listed = Text(pieces)
             listed.up_to(_LIST)
             return self._from_objects(listed, self._line_request)
         if not text.startswith("{"):
@@ -252,13 +203,13 @@ class Trace:
             record = None
         whole_line = isinstance(record, dict)
         if isinstance(record, dict) and isinstance(record.get("requests"), list):
-            return self._from_session(_Text(pieces))
+            return self._from_session(Text(pieces))
         if not whole_line and _REQUESTS.search(text) and ('"hash_ids"' in text or '"block_size"' in text):
-            return self._from_session(_Text(pieces))
+            return self._from_session(Text(pieces))
         self._timed = bool(_TIME_KEY.search(text))
         if not whole_line and rest and first.rstrip().endswith(("{", "[", ",")):
             self._noun = "request"
-            return self._from_objects(_Text(pieces), self._line_request)
+            return self._from_objects(Text(pieces), self._line_request)
         return self._from_lines(pieces)
 
     def _refuse(self, sentence: str) -> None:
@@ -296,7 +247,7 @@ class Trace:
 
     def _from_lines(self, pieces: Iterator[bytes]) -> Iterator[Request]:
         """Requests of JSON lines, each on its own."""
-        for line in _lines(pieces):
+        for line in whole_lines(pieces):
             if line is None:
                 self._leave_out("long")
                 continue
@@ -320,7 +271,7 @@ class Trace:
             self._note(("id", named) if isinstance(named, str) else hash(text))
             yield request
 
-    def _from_objects(self, text: "_Text", request_of: Callable[[Any], Request]) -> Iterator[Request]:
+    def _from_objects(self, text: "Text", request_of: Callable[[Any], Request]) -> Iterator[Request]:
         """Requests of JSON objects that stand one after another, over lines or in a list."""
         for record in text.objects():
             try:
@@ -347,15 +298,15 @@ class Trace:
         self.kind = "usage"
         counted = usage(record)
         time_s = None
-        for one in (record, *(inner for name in _AROUND if isinstance(inner := record.get(name), dict))):
-            numbers = _meant(one)
-            time_s = _time_s(numbers) if time_s is None else time_s
+        for one in (record, *(inner for name in AROUND if isinstance(inner := record.get(name), dict))):
+            numbers = meant_by(one)
+            time_s = time_of(numbers) if time_s is None else time_s
             self._note_model(numbers.get("model"))
         if time_s is None and self._timed:
             raise UnreadLineError("time")
         return _of_usage(time_s or 0.0, counted)
 
-    def _from_session(self, text: "_Text") -> Iterator[Request]:
+    def _from_session(self, text: "Text") -> Iterator[Request]:
         """Requests of a session of a coding assistant, those of its sub-agents where they were started."""
         self.kind = "session"
         self._noun = "request"
@@ -373,7 +324,7 @@ class Trace:
             first = next((one.get("t") for one in nested if isinstance(one, dict)), None)
             own, inner = record.get("t"), first
             # A sub-agent cannot ask before it was started: such times count from its start.
-            later = _is_number(own) and _is_number(inner) and inner < own
+            later = is_number(own) and is_number(inner) and inner < own
             for one in nested:
                 yield from self._session_requests(one, block, started_s + (own if later else 0.0))
             return
@@ -381,9 +332,9 @@ class Trace:
             if not isinstance(record, dict):
                 raise UnreadLineError("object")  # noqa: TRY301 - counted with the others
             request = Request(
-                time_s=started_s + _number_time(record.get("t")),
-                input_tokens=_tokens(record.get("in"), missing="input"),
-                output_tokens=_tokens(record.get("out"), missing="output"),
+                time_s=started_s + number_time(record.get("t")),
+                input_tokens=tokens(record.get("in"), missing="input"),
+                output_tokens=tokens(record.get("out"), missing="output"),
                 blocks=_blocks(record.get("hash_ids")),
                 block_tokens=block,
             )
@@ -401,7 +352,7 @@ class Trace:
 
         def texts() -> Iterator[str]:
             nonlocal last
-            for line in _lines(pieces):
+            for line in whole_lines(pieces):
                 if line is None:
                     self._leave_out("long")
                     continue
@@ -415,7 +366,7 @@ class Trace:
             header = [name.strip() for name in next(csv.reader([header_line], delimiter=delimiter), [])]
         except csv.Error:
             header = [header_line.strip()]
-        columns = [_meaning(name) for name in header]
+        columns = [meaning_of(name) for name in header]
         inputs, outputs = ({f"google_{name}", name, f"{name}_or_text"} for name in ("input", "output"))
         if not inputs & set(columns) or not outputs & set(columns):
             shown = ", ".join(name[:30] for name in header[:8])
@@ -453,83 +404,14 @@ class Trace:
             yield request
 
     def _row_request(self, meant: Sequence[tuple[int, str]], row: Sequence[str]) -> Request:
-        numbers: _Record = {}
+        numbers: Record = {}
         for place, meaning in meant:
-            _put(numbers, meaning, row[place].strip() or None)
-        time_s = _time_s(numbers)
+            put(numbers, meaning, row[place].strip() or None)
+        time_s = time_of(numbers)
         if time_s is None and self._timed:
             raise UnreadLineError("time")
         self._note_model(numbers.get("model"))
-        return _of_usage(time_s or 0.0, _usage_of(numbers))
-
-
-def usage(record: Mapping[str, Any]) -> Usage:
-    """What one record of a log counts: a usage object of Anthropic, OpenAI or Google, or plain numbers.
-
-    It may stand in the record itself, below `usage` or `usageMetadata`, or in the `response`, `message` or `body`
-    around that. Anthropic's input tokens leave out those read and stored; all others' include them. Reasoning is
-    inside the output tokens, but for Google's thoughts, which are counted apart.
-
-    Raises:
-        UnreadLineError: where input or output tokens are missing, or more are read and stored than there are.
-    """
-    found: Mapping[str, Any] = record
-    for one in (record, *(inner for name in _AROUND if isinstance(inner := record.get(name), dict))):
-        inner = next((one[name] for name in _USAGES if isinstance(one.get(name), dict)), None)
-        if inner is not None:
-            found = inner
-            break
-    numbers = _meant(found)
-    for name in _WITHIN:
-        if isinstance(part := found.get(name), dict):
-            numbers = _meant(part) | numbers
-    return _usage_of(numbers)
-
-
-def _usage_of(numbers: Mapping[str, Any]) -> Usage:
-    """Usage from numbers by their meaning."""
-
-    def optional(meaning: str) -> int:
-        value = numbers.get(meaning)
-        return 0 if value is None else _tokens(value, missing="tokens")
-
-    def one_of(meaning: str) -> int:
-        value = numbers.get(meaning)
-        return _tokens(numbers.get(f"{meaning}_or_text") if value is None else value, missing=meaning)
-
-    if any(numbers.get(meaning) is not None for meaning in ("google_input", "google_output", "google_thoughts")):
-        prompt = optional("google_input") + optional("google_tools")  # Google leaves out what is 0
-        output = optional("google_output") + optional("google_thoughts")
-        read, written = optional("google_read"), 0
-    else:
-        prompt, output = one_of("input"), one_of("output")
-        if not numbers.keys().isdisjoint(_APART):
-            read, hour = optional("read_apart"), optional("written_1h")
-            whole = numbers.get("written_apart")
-            written = optional("written_5m") + hour if whole is None else _tokens(whole, missing="tokens")
-            split = Split(read_tokens=read, written_tokens=written, written_long_tokens=min(hour, written))
-            return Usage(input_tokens=prompt + read + written, output_tokens=output, recorded=split)
-        if "read" not in numbers and "written" not in numbers:
-            return Usage(input_tokens=prompt, output_tokens=output, recorded=None)
-        read, written = optional("read"), optional("written")
-    if read + written > prompt:
-        raise UnreadLineError("sum")
-    return Usage(input_tokens=prompt, output_tokens=output, recorded=Split(read_tokens=read, written_tokens=written))
-
-
-def _meant(record: Mapping[str, Any]) -> _Record:
-    """The values of a record whose names mean something, by that meaning."""
-    numbers: _Record = {}
-    for name, value in record.items():
-        if meaning := _meaning(name):
-            _put(numbers, meaning, value)
-    return numbers
-
-
-def _put(numbers: _Record, meaning: str, value: Any) -> None:
-    """Keeps the first value of a meaning; one that is nothing gives way."""
-    if numbers.get(meaning) is None:
-        numbers[meaning] = value
+        return _of_usage(time_s or 0.0, usage_of(numbers))
 
 
 def _of_usage(time_s: float, counted: Usage) -> Request:
@@ -541,11 +423,11 @@ def _of_usage(time_s: float, counted: Usage) -> Request:
     )
 
 
-def _mooncake(record: _Record) -> Request:
+def _mooncake(record: Record) -> Request:
     return Request(
-        time_s=_number_time(record.get("timestamp")) / 1000,
-        input_tokens=_tokens(record["input_length"], missing="input"),
-        output_tokens=_tokens(record["output_length"], missing="output"),
+        time_s=number_time(record.get("timestamp")) / 1000,
+        input_tokens=tokens(record["input_length"], missing="input"),
+        output_tokens=tokens(record["output_length"], missing="output"),
         blocks=_blocks(record.get("hash_ids")),
         block_tokens=MOONCAKE_BLOCK,
     )
@@ -557,155 +439,3 @@ def _blocks(ids: Any) -> tuple[Hashable, ...]:
     if not isinstance(ids, list) or not {*map(type, ids)} <= {int, str}:
         raise UnreadLineError("ids")
     return tuple(ids)
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in {int, float} and abs(value) <= _LATEST
-
-
-def _tokens(value: Any, *, missing: str, default: int | None = None) -> int:
-    """A number of tokens: a whole number, or the text of one."""
-    if value is None:
-        if default is None:
-            raise UnreadLineError(missing)
-        return default
-    if type(value) is not int:
-        try:
-            # In a text a point may part thousands: 100.0 is read, 10.000 is not.
-            plain = type(value) is float or (type(value) is str and _WHOLE.fullmatch(value.strip()))
-            number = float(value) if plain else math.nan
-        except ValueError:
-            number = math.nan
-        if not number.is_integer():  # so it is neither a fraction nor infinite nor no number
-            raise UnreadLineError("tokens")
-        value = int(number)
-    if value < 0:
-        raise UnreadLineError("negative")
-    if value > MOST_TOKENS:
-        raise UnreadLineError("many")
-    return int(value)
-
-
-def _number_time(value: Any) -> float:
-    if value is None:
-        raise UnreadLineError("time")
-    if not _is_number(value):
-        raise UnreadLineError("bad time")
-    return float(value)
-
-
-def _time_s(numbers: Mapping[str, Any]) -> float | None:
-    """Seconds of a time: a number since any moment (s, or ms, µs, ns since 1970), or ISO 8601, UTC if it has no zone.
-
-    Raises:
-        UnreadLineError: where there is one, and it is neither.
-    """
-    value, per_s = numbers.get("time"), 1.0
-    if value is None or value == "":
-        value, per_s = numbers.get("time_ms"), 1000.0
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        try:
-            value = _moment_s(value.strip())
-        except (ValueError, OverflowError):
-            raise UnreadLineError("bad time") from None
-    seconds = _number_time(value) / per_s
-    if abs(seconds) <= _UNITS_PER_S[-1][0]:
-        return seconds
-    return next(seconds / units for above, units in _UNITS_PER_S if abs(seconds) > above)
-
-
-def _moment_s(text: str) -> float:
-    if text[4:5] != "-":
-        return float(text)
-    moment = datetime.fromisoformat(text)
-    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
-
-
-@lru_cache(maxsize=4096)
-def _meaning(name: str) -> str:
-    """What a name means, or nothing: `Input Tokens`, `inputTokens` and `usage.input_tokens` are one."""
-    # In OpenTelemetry's names the input tokens include those of the cache.
-    last = re.sub(r"\b(cache_(read|creation))\.input_tokens$", r"\1_tokens", name).rpartition(".")[2]
-    return _MEANINGS.get(re.sub(r"[^a-z0-9]", "", last.lower()), "")
-
-
-def _lines(pieces: Iterable[bytes]) -> Iterator[bytes | None]:
-    """Whole lines of pieces that may end within one; None for a line that is too long."""
-    parts: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        size += len(piece)
-        if size <= _LONGEST:
-            parts.append(piece)
-        else:
-            parts.clear()
-        if piece.endswith(b"\n"):
-            yield (piece if len(parts) == 1 else b"".join(parts)) if size <= _LONGEST else None
-            parts.clear()
-            size = 0
-    if size:
-        yield b"".join(parts) if size <= _LONGEST else None
-
-
-class _Text:
-    """Text that comes in pieces, of which no more is held than one object needs."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.pieces = pieces
-        self.decoded = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
-        self.text = ""
-        self.at = 0
-        self.broken = False
-        """Whether the text ended, or went wrong, within an object."""
-
-    def more(self, size: int) -> bool:
-        """Takes in at least so many bytes, and says whether there were any."""
-        parts = [self.text[self.at :]]
-        taken = 0
-        for piece in self.pieces:
-            parts.append(self.decoded.decode(piece))
-            taken += len(piece)
-            if taken >= size:
-                break
-        self.text, self.at = "".join(parts), 0
-        return taken > 0
-
-    def up_to(self, pattern: re.Pattern[str]) -> str:
-        """What stands before a pattern; the text goes on behind it."""
-        while not (found := pattern.search(self.text)) and len(self.text) < _LONGEST and self.more(_PIECE):
-            pass
-        if not found:
-            self.broken = True
-            self.text = ""
-            return ""
-        self.at = found.end()
-        return self.text[: found.start()]
-
-    def objects(self) -> Iterator[Any]:
-        """JSON values one after another, with commas or without, through the end of their list."""
-        decoder = json.JSONDecoder()
-        size = _PIECE
-        while True:
-            place = _SPACE_OR_COMMA.match(self.text, self.at)
-            self.at = place.end() if place else self.at
-            if self.at >= len(self.text):
-                if not self.more(_PIECE):
-                    return
-                continue
-            if self.text[self.at] == "]":
-                return
-            try:
-                value, self.at = decoder.raw_decode(self.text, self.at)
-            except RecursionError:
-                self.broken = True
-                return
-            except ValueError:
-                if len(self.text) - self.at > _LONGEST or not self.more(size):
-                    self.broken = True
-                    return
-                size *= 2
-                continue
-            size = _PIECE
-            yield value

@@ -16,7 +16,7 @@ from inferdash.facts.prices import PriceList, Rates, Tier, price_list
 from inferdash.pricing.prompt_cache import storage_usd
 from inferdash.pricing.replay import Request, Rules, replay
 from inferdash.pricing.tokens import InconsistentUsageError, Tokens, bill, of_total, without_cache
-from inferdash.pricing.traces import usage
+from inferdash.pricing.usage import usage
 
 D = Decimal
 CASES = {case["id"]: case for case in json.loads((Path(__file__).parent / "pricing_cases.json").read_text())["cases"]}

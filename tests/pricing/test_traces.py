@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash.facts.prices import Rates, entered
-from inferdash.pricing import traces
+from inferdash.pricing import pieces, traces
 from inferdash.pricing.replay import Replay, Request, Rules, replay
-from inferdash.pricing.traces import Trace, UnreadLineError, usage
+from inferdash.pricing.traces import Trace
+from inferdash.pricing.usage import UnreadLineError, usage
 
 RULES = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=300, renewed=True)
 DOLLAR = entered(Rates(input=Decimal(1), output=Decimal(1)))
@@ -326,8 +327,8 @@ def test_repetition_and_disorder_are_said() -> None:
 
 
 def test_a_line_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traces, "_PIECE", 100)
-    monkeypatch.setattr(traces, "_LONGEST", 1000)
+    monkeypatch.setattr(traces, "PIECE", 100)
+    monkeypatch.setattr(pieces, "LONGEST", 1000)
     good = '{"time": 0, "input": 5, "cached": 0, "output": 1, "note": "' + "x" * 500 + '"}\n'
     requests, problems, _ = read(good + good.replace("x", "xxx") + good.replace("5", "6"))
     assert [one.input_tokens for one in requests] == [5, 6]

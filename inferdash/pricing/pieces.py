@@ -1,0 +1,93 @@
+"""A file in pieces: its lines, or its JSON values one after another, of which no more is held than one needs."""
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+PIECE: Final = 1 << 16
+"""Bytes that are read at a time, and those at the start of a file by which its kind is known."""
+LONGEST: Final = 1 << 24
+"""Bytes of the longest line, or the longest request, that is read."""
+SPACE_OR_COMMA: Final = re.compile(r"[\s,]*")
+
+
+def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes | None]:
+    """Whole lines of pieces that may end within one; None for a line that is too long."""
+    parts: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size <= LONGEST:
+            parts.append(piece)
+        else:
+            parts.clear()
+        if piece.endswith(b"\n"):
+            yield (piece if len(parts) == 1 else b"".join(parts)) if size <= LONGEST else None
+            parts.clear()
+            size = 0
+    if size:
+        yield b"".join(parts) if size <= LONGEST else None
+
+
+class Text:
+    """Text that comes in pieces, of which no more is held than one object needs."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.pieces = pieces
+        self.decoded = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
+        self.text = ""
+        self.at = 0
+        self.broken = False
+        """Whether the text ended, or went wrong, within an object."""
+
+    def more(self, size: int) -> bool:
+        """Takes in at least so many bytes, and says whether there were any."""
+        parts = [self.text[self.at :]]
+        taken = 0
+        for piece in self.pieces:
+            parts.append(self.decoded.decode(piece))
+            taken += len(piece)
+            if taken >= size:
+                break
+        self.text, self.at = "".join(parts), 0
+        return taken > 0
+
+    def up_to(self, pattern: re.Pattern[str]) -> str:
+        """What stands before a pattern; the text goes on behind it."""
+        while not (found := pattern.search(self.text)) and len(self.text) < LONGEST and self.more(PIECE):
+            pass
+        if not found:
+            self.broken = True
+            self.text = ""
+            return ""
+        self.at = found.end()
+        return self.text[: found.start()]
+
+    def objects(self) -> Iterator[Any]:
+        """JSON values one after another, with commas or without, through the end of their list."""
+        decoder = json.JSONDecoder()
+        size = PIECE
+        while True:
+            place = SPACE_OR_COMMA.match(self.text, self.at)
+            self.at = place.end() if place else self.at
+            if self.at >= len(self.text):
+                if not self.more(PIECE):
+                    return
+                continue
+            if self.text[self.at] == "]":
+                return
+            try:
+                value, self.at = decoder.raw_decode(self.text, self.at)
+            except RecursionError:
+                self.broken = True
+                return
+            except ValueError:
+                if len(self.text) - self.at > LONGEST or not self.more(size):
+                    self.broken = True
+                    return
+                size *= 2
+                continue
+            size = PIECE
+            yield value
