@@ -5,6 +5,7 @@ import streamlit as st
 from inferdash.charts import batching as charts
 from inferdash.charts.loading import along_batch
 from inferdash.studies import batching as page
+from inferdash.studies import slots
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.working import working
@@ -32,21 +33,21 @@ controls("input_usd", "output_usd", "rent", "utilization")
 parts.table(page.rent_table(result))
 
 st.header("Static and continuous batching", anchor=False)
-said = page.stay_sentence(result)
+said = slots.stay_sentence(result)
 st.markdown(said)
 controls("slots", "lengths")
-st.caption(page.LENGTHS_NOTE)
+st.caption(slots.LENGTHS_NOTE)
 for way in ("static", "continuous"):
-    parts.chart(charts.stays(way), page.stay_rows(scenario, result, way), key=way, alt=said)
+    parts.chart(charts.stays(way), slots.stay_rows(scenario, result, way), key=way, alt=said)
 
 st.header("Paged KV cache", anchor=False)
-st.markdown(page.page_sentence(scenario, result))
+st.markdown(slots.page_sentence(scenario, result))
 controls("page", "longest")
 
 st.header("Why the batch can change an answer", anchor=False)
-st.markdown(page.rounding_sentence(scenario))
+st.markdown(slots.rounding_sentence(scenario))
 controls("addends", "digits")
-parts.table(page.rounding_table(scenario))
+parts.table(slots.rounding_table(scenario))
 
 working(page.study, scenario)
 parts.sources(scenario)
