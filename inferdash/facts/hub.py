@@ -83,7 +83,7 @@ def _sentence(hf_id: str, error: Exception) -> str:
 
 def _tensors(hf_id: str, endpoint: str | None) -> dict[str, int]:
     """Parameters by the format that the files name, from the headers alone; empty where they cannot be read."""
-    import httpx2  # noqa: PLC0415
+    import httpx2  # noqa: PLC0415 - as said above
     from huggingface_hub import HfApi, errors  # noqa: PLC0415
 
     try:

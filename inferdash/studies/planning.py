@@ -16,6 +16,7 @@ from inferdash.serving.commands import Command, commands
 from inferdash.serving.curves import deployment_of
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.planner import Plan
+from inferdash.studies.simulation import only
 
 
 def obstacle(scenario: Scenario) -> str:
@@ -52,9 +53,23 @@ _AS_PLANNED: Final = (
 """Fields for which a plan has the baseline's values: the datasheet's figures, texts of one length, prompts first."""
 
 
-@lru_cache(maxsize=16)
+_READ: Final = frozenset(
+    {
+        *("model", "config", "layers", "hidden", "heads", "kv_heads", "head_dim", "feed_forward", "vocabulary", "tied"),
+        *("kv", "engine", "prompt", "answer", "load", "load_as", "active_users", "think", "found_share", "speed"),
+        *("target_first", "target_between", "considered", "formats", "own_rents", "most_gpus", "seed"),
+    }
+)
+"""Fields that a plan depends on: not the accelerators of the scenario, so that it stays when they are chosen by it."""
+
+
 def planned(scenario: Scenario) -> Plan | None:
     """The plan of a scenario; None where there is an obstacle."""
+    return _planned(only(scenario, _READ))
+
+
+@lru_cache(maxsize=16)
+def _planned(scenario: Scenario) -> Plan | None:
     if obstacle(scenario):
         return None
     with recording():

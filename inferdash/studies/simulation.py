@@ -95,10 +95,10 @@ class Run:
 
 def run(scenario: Scenario) -> Run | None:
     """The scenario's requests over time; None where no peak is known, or a text is too long to be simulated."""
-    return _run(_only(scenario, _READ))
+    return _run(only(scenario, _READ))
 
 
-def _only(scenario: Scenario, names: frozenset[str]) -> Scenario:
+def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
     """The scenario with all but some fields as the baseline has them, so that they alone tell it from another."""
     return scenario.model_copy(
         update={
@@ -109,7 +109,7 @@ def _only(scenario: Scenario, names: frozenset[str]) -> Scenario:
 
 @lru_cache(maxsize=32)
 def _run(scenario: Scenario) -> Run | None:
-    times = _times(_only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
+    times = _times(only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
     if times is None:
         return None
     replicas = scenario.replicas * scenario.sharing.data
@@ -134,7 +134,7 @@ def _most(scenario: Scenario) -> int:
 @lru_cache(maxsize=2)
 def run_of(scenario: Scenario, who: Requests) -> Run | None:
     """The same with requests from elsewhere, such as a file; the first tenth of them is the warm-up."""
-    scenario = _only(scenario, _READ - {*_ARRIVALS})
+    scenario = only(scenario, _READ - {*_ARRIVALS})
     times = _times(scenario, int((who.prompt + who.answer).max(initial=1)))
     if times is None:
         return None
@@ -171,14 +171,14 @@ def ceiling_per_s(scenario: Scenario) -> float | None:
     As many as one replica ends while a long queue waits for it, times the replicas.
     """
     found = _ceiling(
-        _only(scenario, _READ - {"load", "load_as", "active_users", "think", "simulated", "replicas", "rule"})
+        only(scenario, _READ - {"load", "load_as", "active_users", "think", "simulated", "replicas", "rule"})
     )
     return None if found is None else found * scenario.replicas * scenario.sharing.data
 
 
 @lru_cache(maxsize=16)
 def _ceiling(scenario: Scenario) -> float | None:
-    times = _times(_only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
+    times = _times(only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
     if times is None:
         return None
     count = min(4 * scenario.places, _most(scenario))

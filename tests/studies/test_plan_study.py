@@ -43,6 +43,20 @@ def test_each_job_is_met_and_the_scenario_that_follows_meets_it_too(job: str) ->
     assert felt.itl_s.p90 <= scenario.target_between
 
 
+def test_the_scenario_that_follows_has_the_same_plan_and_it_is_not_searched_again() -> None:
+    scenario, _ = of(JOBS["chat"])
+    then = scenario.model_copy(update=planning.changes(scenario))
+    assert planning.planned(then) is planning.planned(scenario)
+    for change in (
+        {"load": 9.0, "load_as": "requests"},
+        {"prompt": 99},
+        {"kv": "fp8"},
+        {"engine": "sglang"},
+        {"seed": 3},
+    ):
+        assert planning.planned(scenario.model_copy(update=change)) is not planning.planned(scenario)
+
+
 def test_the_report_has_the_names_that_a_reader_looks_for() -> None:
     found = report(BASE)["plan"]
     assert found["best"]["usd_per_hour"] > 0
