@@ -1,21 +1,11 @@
-// The row of page links becomes a navigation landmark with its current page marked, and one live region speaks the
-// page's sentence when it changes. Streamlit draws its parts late and anew, so an observer keeps both true.
+// One live region speaks the page's sentence when it changes. Streamlit draws its parts late and anew, so an observer
+// keeps it true.
 //
 // A server that was restarted knows nothing of the page until its next run, which would be an edit: one run right
 // after the connection is back lets it take the scenario from the address first.
 let live, observer, connected, rerun;
 
 function mark() {
-  const row = document.querySelector(".st-key-pages");
-  if (row) {
-    row.setAttribute("role", "navigation");
-    row.setAttribute("aria-label", "Pages");
-    for (const link of row.querySelectorAll("a")) {
-      const open = new URL(link.href).pathname === location.pathname;
-      if (open) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
-    }
-  }
   // A line or a table that scrolls by itself must be reachable by keyboard.
   for (const part of document.querySelectorAll(".katex-display, [data-testid=stMarkdownContainer]:has(> table)")) {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;

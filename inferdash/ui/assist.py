@@ -1,4 +1,4 @@
-"""What Streamlit's page lacks: a navigation landmark, a live result for a screen reader, a run after a restart."""
+"""What Streamlit's page lacks: a live result for a screen reader, and a run after a restart."""
 
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ _SCRIPT: Final = Path(__file__).with_name("assist.js").read_text(encoding="utf-8
 
 
 def assist() -> None:
-    """Marks the row of pages as navigation, the open page as current, and speaks the page's sentence on change.
+    """Speaks the page's sentence on change.
 
     When the connection to the server comes back it asks for a run, so that a new server knows the page's scenario.
     """

@@ -1,7 +1,7 @@
 """A field of the scenario as a widget: the kind of widget, its bounds and its help follow from the field."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 from annotated_types import Ge, Le
@@ -13,50 +13,21 @@ from inferdash.validated import Quantity
 
 _SLIDABLE: Final = 10
 """Up to this a number is played with on a slider; above it, it is typed."""
-_OWN_FIGURES: Final = "_own_figures"
+_OWN_FIGURES: Final = "own figures"
 _FEW: Final = 3
 """Up to so many choices stand side by side; more are a list."""
 
 
-def control(name: str) -> None:
-    """The widget of a field that counts in this scenario, and below it what could not be read of its entry."""
+def control(name: str, *, everywhere: bool = False) -> None:
+    """The widget of a field that counts in this scenario, and below it what could not be read of its entry.
+
+    Args:
+        name: the field.
+        everywhere: whether the frame draws it around every page.
+    """
     if not counts(name, state.scenario()):
         return
-    state.place(name)
-    field = FIELDS[name]
-    label, about = str(field.title), field.description
-    choices, several = mark(name, Choices), mark(name, Several)
-    unit, default = mark(name, Quantity), getattr(BASE, name)
-    if choices:
-        _choice(name, label, about, dict(choices.names()))
-    elif several:
-        names = several.of.names()
-        st.multiselect(
-            label,
-            list(names),
-            format_func=names.__getitem__,
-            key=name,
-            help=about,
-            max_selections=several.most,
-            select_all=False,
-            wrap=True,
-            persist_state="session",
-        )
-    elif unit:
-        st.text_input(label, key=name, help=about, placeholder=_placeholder(name), persist_state="session")
-    elif isinstance(default, bool):
-        st.toggle(label, key=name, help=about, persist_state="session")
-    elif isinstance(default, int):
-        st.number_input(
-            label, _bound(name, Ge), _bound(name, Le), step=1, key=name, help=about, persist_state="session"
-        )
-    elif isinstance(default, float):
-        low, high = float(_bound(name, Ge)), float(_bound(name, Le))
-        widget = st.slider if high <= _SLIDABLE else st.number_input
-        step = mark(name, Place).step
-        widget(label, low, high, step=step, key=name, help=about, persist_state="session")
-    else:
-        st.text_input(label, key=name, help=about, max_chars=_title_length(name), persist_state="session")
+    _widget(name, state.key(name, everywhere=everywhere), state.shown(name))
     for problem in state.entry_problems(name):
         st.text(problem.sentence)
 
@@ -68,19 +39,49 @@ def controls(*names: str) -> None:
             control(name)
 
 
-def _choice(name: str, label: str, about: str | None, names: dict[str, str]) -> None:
-    if len(names) <= _FEW:
-        st.segmented_control(
+def _widget(name: str, key: str, value: Any) -> None:
+    label = str(FIELDS[name].title)
+    common: dict[str, Any] = {
+        "key": key,
+        "help": FIELDS[name].description,
+        "on_change": state.taken,
+        "args": (name, key),
+    }
+    choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)
+    if choices:
+        _choice(label, dict(choices.names()), value, common)
+    elif several:
+        names = several.of.names()
+        st.multiselect(
             label,
             list(names),
+            default=value,
             format_func=names.__getitem__,
-            key=name,
-            help=about,
-            required=True,
-            persist_state="session",
+            max_selections=several.most,
+            select_all=False,
+            wrap=True,
+            **common,
         )
+    elif mark(name, Quantity):
+        st.text_input(label, value, placeholder=_placeholder(name), **common)
+    elif isinstance(default, bool):
+        st.toggle(label, value, **common)
+    elif isinstance(default, int):
+        st.number_input(label, _bound(name, Ge), _bound(name, Le), value, step=1, **common)
+    elif isinstance(default, float):
+        low, high = float(_bound(name, Ge)), float(_bound(name, Le))
+        widget = st.slider if high <= _SLIDABLE else st.number_input
+        widget(label, low, high, value, step=mark(name, Place).step, **common)
     else:
-        st.selectbox(label, list(names), format_func=names.__getitem__, key=name, help=about, persist_state="session")
+        st.text_input(label, value, max_chars=_title_length(name), **common)
+
+
+def _choice(label: str, names: dict[str, str], value: str, common: dict[str, Any]) -> None:
+    shown = names.__getitem__
+    if len(names) <= _FEW:
+        st.segmented_control(label, list(names), default=value, format_func=shown, required=True, **common)
+    else:
+        st.selectbox(label, list(names), list(names).index(value), format_func=shown, **common)
 
 
 def _bound(name: str, kind: type[Ge] | type[Le]) -> int:
@@ -116,20 +117,18 @@ def sidebar() -> None:
             st.subheader(group.capitalize())
             for name in FIELDS:
                 if mark(name, Place).group == group and name not in _DATASHEET:
-                    control(name)
+                    control(name, everywhere=True)
             if group == "accelerator":
                 _own_figures(scenario)
         st.subheader("Link")
-        control("title")
+        control("title", everywhere=True)
         st.button("Reset to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
 
 
 def _own_figures(scenario: Scenario) -> None:
     """The datasheet's figures, each to be replaced; open where they are needed or in use."""
-    for name in _DATASHEET:
-        state.place(name)
-    entered = any(st.session_state[name] for name in _DATASHEET)
+    entered = any(state.shown(name) for name in _DATASHEET)
     needed = entered or scenario.accelerator == OWN or scenario.deployment.peak is None
     with st.expander("Own hardware figures", expanded=state.once(_OWN_FIGURES, needed)):
         for name in _DATASHEET:
-            control(name)
+            control(name, everywhere=True)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from inferdash import links, shipped
 from inferdash.studies.report import PAGES
-from inferdash.ui import controls, share, state
+from inferdash.ui import controls, navigation, share, state
 from inferdash.ui.assist import assist
 
 ICON: Final = Path(__file__).with_name("icon.svg")
@@ -20,20 +20,20 @@ def _home() -> None:
 
 
 st.set_page_config(page_title="inferdash", page_icon=str(ICON), layout="wide", initial_sidebar_state="auto")
-_pages = [
-    st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
+_pages = {
+    name: st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
     for name, study in PAGES.items()
-]
-_current = st.navigation([st.Page(_home, title="inferdash", default=True), *_pages], position="hidden")
-if _current not in _pages:
-    state.go_on(_pages[0])
-state.sync()
+}
+_current = st.navigation([st.Page(_home, title="inferdash", default=True), *_pages.values()], position="hidden")
+_name = next((name for name, page in _pages.items() if page == _current), None)
+if _name is None:
+    state.start(next(iter(_pages.values())))
+state.sync(_name)
+state.go_on(_pages)
 st.html(STYLE)
 controls.sidebar()
 with st.container(horizontal=True, vertical_alignment="center", key="top"):
-    with st.container(horizontal=True, key="pages"):
-        for page in _pages:
-            st.page_link(page, query_params=links.parameters(state.scenario()))
+    navigation.row(_name)
     share.button()
 share.problems()
 _above = st.container()

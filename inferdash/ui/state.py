@@ -1,11 +1,14 @@
-"""The scenario in the address and in the widgets: the only module that touches the query string.
+"""The scenario of a session, which alone owns its values; and the only module that touches the query string.
 
-The widgets' keys are the scenario's fields. A run takes the scenario from the address when it is the first, or when
-the reader went back or forward; otherwise from the widgets, and then the address follows. One edit is one write and
-so one step back.
+A widget is drawn from the scenario in every run: the value is its default, and its key belongs to one edition of the
+scenario. What a widget holds counts once, in the callback of the reader's own change (`taken`). Any other change, by
+a button or by the address, begins a new edition, in which every widget is a new one that knows only the scenario.
+So there is no second copy of a value that could be older than the first.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Final, NoReturn
 
 import streamlit as st
@@ -16,80 +19,102 @@ from inferdash.links import Problem
 from inferdash.scenario import BASE, FIELDS, Scenario, mark
 from inferdash.validated import Quantity
 
-_ADDRESS: Final = "_address"
-"""Session state: the query as last read or written, as pairs."""
-_FIRST: Final = "_first"
-"""Session state: the query with which the session began."""
-_HELD: Final = "_held"
-"""Session state: the fields' values as their widgets hold them, where no widget has been drawn yet."""
-_PLACED: Final = "_placed"
-"""In it: names of the fields whose widgets have been drawn."""
-_SEEN: Final = "_seen"
-"""Session state: the widgets' values in the last run."""
-_ACTED: Final = "_acted"
-"""Session state: whether this run comes from a widget that is no field of the scenario."""
-_LINK_PROBLEMS: Final = "_link_problems"
-_CURRENT: Final = "_current"
-
+_SESSION: Final = "_session"
 Pairs = tuple[tuple[str, str], ...]
 
 
-def sync() -> None:
-    """Brings scenario, widgets and address together; to be called once, at the top of each run."""
-    state = st.session_state
+def _edition() -> str:
+    """A name that no widget has had before, in this session or in one before a restart."""
+    return token_hex(4)
+
+
+@dataclass
+class _Session:
+    """What is known of one reader."""
+
+    scenario: Scenario = BASE
+    edition: str = field(default_factory=_edition)
+    page: str = ""
+    visit: str = field(default_factory=_edition)
+    """Of this stay on this page: a page that was left early is drawn anew."""
+    address: Pairs | None = None
+    """The query as last read or written; None before the first run."""
+    first: Pairs = ()
+    """The query with which the session began."""
+    unread: dict[str, tuple[Any, Problem]] = field(default_factory=dict)
+    """Entries that could not be read, which their fields go on showing, and why not."""
+    untold: list[Problem] = field(default_factory=list)
+    """Of these, the problems that this run has not told yet."""
+    link_problems: tuple[Problem, ...] = ()
+    edited: bool = False
+    """Whether this run comes from a change of the scenario."""
+    acted: bool = False
+    """Whether it comes from a widget that is no field of the scenario."""
+    goal: str = ""
+    """The page that the reader asked for."""
+    opened: set[str] = field(default_factory=set)
+    """What was opened for the reader, or by them, and is not closed under the hand."""
+
+
+def sync(page: str) -> None:
+    """Brings scenario and address together; to be called once, at the top of each run, with the page's name.
+
+    A run takes the scenario from the address when it is the first, or when the reader went back or forward, or by a
+    link that holds another scenario. Otherwise the address follows the scenario: one edit is one write, and one step
+    back. A run by an edit or a button may come with the query of a moment ago, so there the address does not count,
+    unless the page is another one too.
+    """
+    session = _session()
     address = _address()
-    first = _ADDRESS not in state
-    edited = not first and _widgets() != state[_SEEN]
-    acted = bool(state.pop(_ACTED, False))
-    moved = not first and not edited and not acted and address != state.get(_ADDRESS) and _gone_to(address)
-    if first:
-        state[_FIRST] = address
-    if first or moved:
-        decoded = links.decode(address)
-        change(**dict(decoded.scenario))
-        state[_LINK_PROBLEMS] = decoded.problems
-        state[_ADDRESS] = address
-    elif edited:
-        state[_LINK_PROBLEMS] = ()
-    scenario, unread = links.read(_entered())
-    state[_SEEN] = _widgets()
-    state[_CURRENT] = scenario, list(unread)
-    if edited:
-        target = tuple(links.parameters(scenario).items())
-        state[_ADDRESS] = target
-        if target != address:
-            st.query_params.from_dict(dict(target))
+    turned = session.page != page
+    if session.address is None:
+        session.first = address
+        _follow(session, address)
+    elif address != session.address and _gone_to(address) and (turned or not (session.edited or session.acted)):
+        _follow(session, address)
+        _write(address)  # an edit that was on its way may have come in between
+    elif session.edited and not session.goal:
+        _write(_parameters())
+    if turned:
+        session.page, session.visit = page, _edition()
+    session.edited = session.acted = False
+    session.untold = [problem for _, problem in session.unread.values()]
 
 
 def scenario() -> Scenario:
     """The scenario of this run."""
-    current: Scenario = st.session_state[_CURRENT][0]
-    return current
+    return _session().scenario
 
 
-def entry_problems(*fields: str) -> list[Problem]:
-    """What could not be read of the widgets of some fields, of all where none is named; each is told once in a run."""
-    untold: list[Problem] = st.session_state[_CURRENT][1]
-    found = [problem for problem in untold if not fields or problem.field in fields]
-    untold[:] = [problem for problem in untold if problem not in found]
-    return found
+def shown(name: str) -> Any:
+    """What the widget of a field shows: the scenario's value, or an entry that could not be read, until it is mended.
+
+    Quantities are text, several choices a list.
+    """
+    session = _session()
+    if name in session.unread:
+        return session.unread[name][0]
+    value = getattr(session.scenario, name)
+    if isinstance(value, tuple):
+        return [*value]
+    return links.written(name, value) if mark(name, Quantity) else value
 
 
-def link_problems() -> tuple[Problem, ...]:
-    """What could not be read of the link, until the first edit."""
-    problems: tuple[Problem, ...] = st.session_state[_LINK_PROBLEMS]
-    return problems
+def key(name: str, *, everywhere: bool = False) -> str:
+    """The key of a field's widget: `everywhere` where the frame draws it around every page."""
+    session = _session()
+    return f"{name} {session.edition}" if everywhere else f"{name} {session.edition} {session.visit}"
 
 
-def acted() -> None:
-    """Callback of widgets that are no fields: their run does not come from Back or Forward."""
-    st.session_state[_ACTED] = True
+def taken(name: str, widget: str) -> None:
+    """Callback of the reader’s change of a field’s widget, by its key: the scenario takes it, or it stays as unread."""
+    _read({name: st.session_state[widget]})
 
 
-def once(key: str, now: bool) -> bool:
-    """Whether something has been so in this session: what was opened for the reader is not closed under the hand."""
-    st.session_state[key] = now or bool(st.session_state.get(key))
-    return bool(st.session_state[key])
+def change(**fields: Any) -> None:
+    """Callback that sets some fields; every widget is drawn anew from the scenario."""
+    _session().edition = _edition()
+    _read(fields)
 
 
 def reset() -> None:
@@ -97,13 +122,35 @@ def reset() -> None:
     change(**dict(BASE))
 
 
-def change(**fields: Any) -> None:
-    """Callback that sets some fields."""
-    held = st.session_state.setdefault(_HELD, {_PLACED: set()})
-    for name, value in fields.items():
-        held[name] = _as_widget(name, value)
-        if name in held[_PLACED]:
-            st.session_state[name] = held[name]
+def offer(label: str, **changes: Any) -> None:
+    """A button that sets some fields of the scenario."""
+    st.button(label, on_click=change, kwargs=changes)
+
+
+def entry_problems(*fields: str) -> list[Problem]:
+    """What could not be read of the widgets of some fields, of all where none is named; each is told once in a run."""
+    untold = _session().untold
+    found = [problem for problem in untold if not fields or problem.field in fields]
+    untold[:] = [problem for problem in untold if problem not in found]
+    return found
+
+
+def link_problems() -> tuple[Problem, ...]:
+    """What could not be read of the link, until the first edit."""
+    return _session().link_problems
+
+
+def acted() -> None:
+    """Callback of widgets that are no fields: their run does not come from Back or Forward."""
+    _session().acted = True
+
+
+def once(what: str, now: bool) -> bool:
+    """Whether something has been so in this session: what was opened for the reader is not closed under the hand."""
+    opened = _session().opened
+    if now:
+        opened.add(what)
+    return what in opened
 
 
 def longest(name: str) -> int:
@@ -111,26 +158,63 @@ def longest(name: str) -> int:
     return next(int(m.max_length) for m in FIELDS[name].metadata if hasattr(m, "max_length"))
 
 
-def place(name: str) -> None:
-    """Gives a field's value to its widget, which is about to be drawn.
-
-    Streamlit looks through all keys of a session once for each widget, so a field has a key of its own only once
-    its widget has been drawn.
-    """
-    held = st.session_state[_HELD]
-    if name not in held[_PLACED]:
-        held[_PLACED].add(name)
-        st.session_state[name] = held[name]
+def ask_for(page: str) -> None:
+    """Callback of a link to a page: the run that begins goes on to it, with the scenario as it then is."""
+    acted()
+    _session().goal = page
 
 
-def offer(label: str, **changes: Any) -> None:
-    """A button that sets some fields of the scenario."""
-    st.button(label, on_click=change, kwargs=changes)
+def go_on(pages: Mapping[str, StreamlitPage]) -> None:
+    """Goes on to the page that was asked for, if one was; to be called after `sync`."""
+    session = _session()
+    goal, session.goal = session.goal, ""
+    if goal in pages and goal != session.page:
+        session.address = _parameters()
+        st.switch_page(pages[goal], query_params=session.address)
 
 
-def go_on(page: StreamlitPage) -> NoReturn:
+def start(page: StreamlitPage) -> NoReturn:
     """Goes on to a page with the address's query as it is, or with the baseline's where there is none."""
     st.switch_page(page, query_params=_address() or tuple(links.parameters(BASE).items()))
+
+
+def _session() -> _Session:
+    if _SESSION not in st.session_state:
+        st.session_state[_SESSION] = _Session()
+    session: _Session = st.session_state[_SESSION]
+    return session
+
+
+def _read(fresh: Mapping[str, Any]) -> None:
+    """Takes entries into the scenario; an empty one stands for the baseline's.
+
+    One that cannot be read changes nothing, and is tried again beside the next: what it contradicted may have changed.
+    """
+    session = _session()
+    entries = {name: entry for name, (entry, _) in session.unread.items()} | dict(fresh)
+    values = {name: getattr(BASE, name) if value is None or value == "" else value for name, value in entries.items()}
+    session.scenario, problems = links.read(values, session.scenario)
+    latest = next(reversed(entries))
+    told = [(problem.field if problem.field in entries else latest, problem) for problem in problems]
+    session.unread = {name: (entries[name], problem) for name, problem in told}
+    session.link_problems = ()
+    session.edited = True
+
+
+def _follow(session: _Session, address: Pairs) -> None:
+    decoded = links.decode(address)
+    session.scenario, session.link_problems = decoded.scenario, decoded.problems
+    session.unread, session.edition, session.address = {}, _edition(), address
+
+
+def _write(address: Pairs) -> None:
+    _session().address = address
+    if address != _address():
+        st.query_params.from_dict(dict(address))
+
+
+def _parameters() -> Pairs:
+    return tuple(links.parameters(_session().scenario).items())
 
 
 def _address() -> Pairs:
@@ -139,21 +223,4 @@ def _address() -> Pairs:
 
 def _gone_to(address: Pairs) -> bool:
     """Whether an address can be one that the reader went to: an empty one, the first, or one with a version."""
-    return not address or address == st.session_state[_FIRST] or any(name == links.VERSION for name, _ in address)
-
-
-def _widgets() -> dict[str, Any]:
-    held = st.session_state.setdefault(_HELD, {_PLACED: set()})
-    return {name: st.session_state.get(name) if name in held[_PLACED] else held.get(name) for name in FIELDS}
-
-
-def _entered() -> Mapping[str, Any]:
-    """The widgets' values; an empty one stands for the baseline's."""
-    return {name: value for name, value in _widgets().items() if value is not None and value != ""}
-
-
-def _as_widget(name: str, value: Any) -> Any:
-    """A field's value as its widget holds it: quantities are text, several choices a list."""
-    if isinstance(value, tuple):
-        return [*value]
-    return links.written(name, value) if mark(name, Quantity) else value
+    return not address or address == _session().first or any(name == links.VERSION for name, _ in address)

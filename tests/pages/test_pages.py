@@ -19,6 +19,7 @@ from inferdash.scenario import CONFIG
 from inferdash.studies import expected, memory
 from inferdash.studies.report import STUDIES
 from inferdash.ui.server import FRAME
+from tests.pages.fields import field
 
 LINKS = {
     "default": "",
@@ -239,7 +240,7 @@ def test_a_broken_link_is_said_and_shown_as_text(page: str) -> None:
 
 def test_an_edit_changes_the_result_and_the_link() -> None:
     app = opened("compute_vs_memory", "v=1")
-    app.number_input(key="batch").set_value(64).run()
+    field(app, "batch").set_value(64).run()
     assert app.title[0].value.startswith("With 64 requests in a batch, writing a token takes 7.13 times")
     assert address(app) == {"batch": "64", "v": "1"}
     app.button(key="reset").click().run()
@@ -249,28 +250,28 @@ def test_an_edit_changes_the_result_and_the_link() -> None:
 
 def test_a_quantity_that_cannot_be_read_says_so_and_loses_nothing() -> None:
     app = opened("compute_vs_memory", "batch=64&v=1")
-    app.text_input(key="bandwidth").set_value("fast").run()
+    field(app, "bandwidth").set_value("fast").run()
     assert any("bandwidth=fast is not a number with a unit" in text.value for text in app.text)
     assert "With 64 requests" in app.title[0].value
     assert address(app) == {"batch": "64", "v": "1"}
-    app.text_input(key="bandwidth").set_value("1 TB/s").run()
+    field(app, "bandwidth").set_value("1 TB/s").run()
     assert address(app) == {"bandwidth": "1TB/s", "batch": "64", "v": "1"}
 
 
 def test_a_broken_links_address_stays_until_the_first_edit() -> None:
     app = opened("compute_vs_memory", "model=nonsense&batch=4")
     assert address(app) == {"model": "nonsense", "batch": "4"}
-    app.number_input(key="batch").set_value(5).run()
+    field(app, "batch").set_value(5).run()
     assert address(app) == {"batch": "5", "v": "1"}
     assert not any("nonsense" in text.value for text in app.text)
 
 
 def test_the_address_wins_when_the_reader_goes_back() -> None:
     app = opened("compute_vs_memory", "batch=4&v=1")
-    app.number_input(key="batch").set_value(64).run()
+    field(app, "batch").set_value(64).run()
     app.query_params["batch"] = "4"
     app.run()
-    assert app.number_input(key="batch").value == 4
+    assert field(app, "batch").value == 4
 
 
 CONFIG_OF_A_STRANGER = {
@@ -291,7 +292,7 @@ def test_a_pasted_config_is_read_with_the_click_that_follows() -> None:
         app.button(key="_read_pasted").click().run()
         assert f'"hidden_size":{hidden}' in address(app)["config"]
     assert any(text.value.startswith("Read: stranger") for text in app.text)
-    app.selectbox(key="model").set_value("qwen3-8b").run()
+    field(app, "model").set_value("qwen3-8b").run()
     assert not [text.value for text in app.text if "stranger" in text.value]
 
 
@@ -305,8 +306,8 @@ def test_what_was_assumed_of_a_model_stands_on_every_page() -> None:
 
 def test_an_entry_that_does_not_apply_is_said_on_a_page_without_its_field() -> None:
     app = opened("memory", "v=1")
-    app.segmented_control(key="memory_of").set_value("engine").run()
-    app.text_input(key="activations").set_value("100 GB").run()
+    field(app, "memory_of").set_value("engine").run()
+    field(app, "activations").set_value("100 GB").run()
     said = "activations=100 GB leaves no memory for the model"
     assert len([text for text in app.text if text.value.startswith(said)]) == 1
     assert len([text for text in turned(app, "batching").text if text.value.startswith(said)]) == 1
@@ -337,5 +338,5 @@ def test_the_table_of_models_marks_the_model() -> None:
         return [ids[place] for place, _ in app.session_state["picker"]["selection"]["cells"]]
 
     assert marked() == ["llama-3-8b"]
-    app.selectbox(key="model").set_value("qwen3-8b").run()
+    field(app, "model").set_value("qwen3-8b").run()
     assert marked() == ["qwen3-8b"]

@@ -10,6 +10,7 @@ from inferdash import links, shipped
 from inferdash.scenario import Scenario
 from inferdash.studies import traffic
 from inferdash.ui.server import FRAME
+from tests.pages.fields import field
 
 
 def opened(**link: str) -> AppTest:
@@ -95,5 +96,5 @@ def test_a_file_is_read_and_told_what_was_left_out() -> None:
     assert not app.exception
     assert app.title[0].value == "1 request cost $3.00 at your own prices; caching changes nothing."
     assert any("1 line is not valid JSON." in one.value for one in app.markdown)
-    app.number_input(key="input_usd").set_value(4.0).run()
+    field(app, "input_usd").set_value(4.0).run()
     assert app.title[0].value.startswith("1 request cost $5.00")
