@@ -8,46 +8,63 @@ from inferdash.studies import batching as page
 from inferdash.studies import slots
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
-from inferdash.ui.working import working
+from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
 result = page.study(scenario)
-sentence = page.sentence(scenario, result)
+shown = page.headline_numbers(scenario, result)
 
-parts.headline(page.TITLE, sentence)
-parts.numbers(page.headline_numbers(scenario, result))
+
+def batches() -> None:
+    table = page.batch_table(result)
+    parts.table(table)
+    parts.download(table, name=page.NAME)
+
+
+def memory_read() -> None:
+    st.markdown(page.arithmetic_sentence(scenario, result))
+    parts.chart(along_batch(), page.load_rows(scenario, result), key="loading")
+
+
+def cost() -> None:
+    st.markdown(page.token_sentence(result))
+    controls("input_usd", "output_usd", "utilization")
+    parts.table(page.rent_table(result))
+
+
+def ways() -> None:
+    st.markdown(slots.stay_sentence(result))
+    controls("slots", "lengths")
+    st.caption(slots.LENGTHS_NOTE)
+    for way in ("static", "continuous"):
+        parts.chart(charts.stays(way), slots.stay_rows(scenario, result, way), key=way)
+
+
+def paged() -> None:
+    st.markdown(slots.page_sentence(scenario, result))
+    controls("page", "longest")
+
+
+def rounding() -> None:
+    st.markdown(slots.rounding_sentence(scenario))
+    controls("addends", "digits")
+    parts.table(slots.rounding_table(scenario))
+
+
+parts.result(page.TITLE, page.sentence(scenario, result), shown)
+controls("batch", "prompt", "weights", "gpus", "rent")
 curve = page.curve_rows(scenario, result)
 if curve:
-    parts.chart(charts.curve(), curve, key="curve", alt=sentence)
-    st.caption(page.curve_caption(scenario, result))
-table = page.batch_table(result)
-parts.table(table)
-parts.download(table, name=page.NAME)
-loads = page.arithmetic_sentence(scenario, result)
-st.markdown(loads)
-parts.chart(along_batch(), page.load_rows(scenario, result), key="loading", alt=loads)
-
-st.header("Why a written token costs more", anchor=False)
-st.markdown(page.token_sentence(result))
-controls("input_usd", "output_usd", "rent", "utilization")
-parts.table(page.rent_table(result))
-
-st.header("Static and continuous batching", anchor=False)
-said = slots.stay_sentence(result)
-st.markdown(said)
-controls("slots", "lengths")
-st.caption(slots.LENGTHS_NOTE)
-for way in ("static", "continuous"):
-    parts.chart(charts.stays(way), slots.stay_rows(scenario, result, way), key=way, alt=said)
-
-st.header("Paged KV cache", anchor=False)
-st.markdown(slots.page_sentence(scenario, result))
-controls("page", "longest")
-
-st.header("Why the batch can change an answer", anchor=False)
-st.markdown(slots.rounding_sentence(scenario))
-controls("addends", "digits")
-parts.table(slots.rounding_table(scenario))
-
-working(page.study, scenario)
-parts.sources(scenario)
+    parts.chart(charts.curve(), curve, key="curve")
+parts.terms(shown, page.curve_caption(scenario, result) if curve else "")
+sections(
+    {
+        "Batch by batch": batches,
+        "Memory read per pass": memory_read,
+        "Why an output token costs more": cost,
+        "Static and continuous batching": ways,
+        "Paged KV cache": paged,
+        "Why the batch can change an answer": rounding,
+    }
+)
+proof(scenario, page.study)

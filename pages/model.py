@@ -6,33 +6,45 @@ from inferdash.charts.quantization import part_sizes
 from inferdash.facts import library
 from inferdash.studies import model as page
 from inferdash.ui import parts, state
+from inferdash.ui.controls import controls
 from inferdash.ui.importing import importer
-from inferdash.ui.working import working
+from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
 result = page.study(scenario)
-sentence = page.sentence(scenario, result)
+shown = page.headline_numbers(result)
 
-parts.headline(page.TITLE, sentence)
-parts.numbers(page.headline_numbers(result))
-parts.chart(part_sizes(), page.size_rows(scenario), key="parts", alt=sentence)
-st.markdown(page.conventions(result))
-table = page.part_table(scenario)
-parts.table(table)
-parts.download(table, name=page.NAME)
-parts.table(page.layer_table(scenario))
-parts.preset(scenario.architecture)
 
-st.header("Every model", anchor=False)
-st.markdown(
-    f"{len(library.models())} models; a click on one makes it the model of every page, in its maker’s format. GPUs "
-    f"are the fewest of {scenario.hardware.name} that hold it and one request, billion counts its parameters, active "
-    "those that work on a token, and GB is the size of its files."
+def by_part() -> None:
+    table = page.part_table(scenario)
+    parts.table(table)
+    parts.download(table, name=page.NAME)
+
+
+def layers() -> None:
+    parts.table(page.layer_table(scenario))
+    parts.preset(scenario.architecture)
+
+
+def every() -> None:
+    st.markdown(
+        f"{len(library.models())} models; a click on one makes it the model of every page, in its maker’s format. GPUs "
+        f"are the fewest of {scenario.hardware.name} that hold it and one request, billion counts its parameters, "
+        "active those that work on a token, and GB is the size of its files."
+    )
+    parts.picker(page.picker_rows(scenario), scenario.model)
+
+
+parts.result(page.TITLE, page.sentence(scenario, result), shown)
+controls("model", "weights", "kv")
+parts.chart(part_sizes(), page.size_rows(scenario), key="parts")
+parts.terms(shown, page.conventions(result))
+sections(
+    {
+        "A model that is not here: its config.json": importer,
+        "Every model": every,
+        "Parameters by part": by_part,
+        "Layer by layer": layers,
+    }
 )
-parts.picker(page.picker_rows(scenario), scenario.model)
-
-st.header("A model that is not here", anchor=False)
-importer()
-
-working(page.study, scenario)
-parts.sources(scenario)
+proof(scenario, page.study)

@@ -7,49 +7,57 @@ from inferdash.studies import plan as page
 from inferdash.studies import planning
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
-from inferdash.ui.working import working
+from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
 result = page.study(scenario)
-sentence = page.sentence(scenario, result)
-
-parts.headline(page.TITLE, sentence, page.subject(scenario))
-parts.numbers(page.headline_numbers(scenario, result))
-st.markdown(page.cost_sentence(scenario, result))
-controls("load_as", *page.load_fields(scenario), "target_first", "target_between", "found_share")
-control("considered")
-control("formats")
-controls("own_rents", "most_gpus", "speed")
-changes = planning.changes(scenario)
-if changes:
-    state.offer("Make it the scenario", **changes)
+shown = page.headline_numbers(scenario, result)
 choices = page.choice_table(result)
-if choices.rows:
+changes = planning.changes(scenario)
+
+
+def choose_from() -> None:
+    control("considered")
+    control("formats")
+    controls("own_rents", "most_gpus", "speed")
+
+
+def cheapest() -> None:
     parts.table(choices)
     parts.download(choices, name=page.NAME)
     parts.save("Download the plan", page.markdown(scenario, result), name=page.NAME)
-parts.notes(page.notes(scenario))
 
+
+def failures() -> None:
+    table = page.failure_table(scenario)
+    if table:
+        parts.table(table)
+    else:
+        st.markdown("No set-up that was tried fails.")
+
+
+def start() -> None:
+    parts.texts([(one.engine, one.text, one.source) for one in planning.starts(scenario)])
+
+
+def rents() -> None:
+    parts.table(page.rent_table(scenario))
+    st.caption(page.rent_sources(scenario))
+    st.markdown(page.METHOD)
+
+
+parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
+controls("load_as", *page.load_fields(scenario), "target_first", "target_between", "found_share")
 frontier = page.frontier_rows(scenario)
 if frontier:
-    st.header("Cost against speed", anchor=False)
-    st.markdown(page.FRONTIER)
-    parts.chart(charts.frontier(), frontier, key="frontier", alt=page.FRONTIER)
-
-failures = page.failure_table(scenario)
-if failures:
-    st.header("Why others fail", anchor=False)
-    parts.table(failures)
-
-starts = planning.starts(scenario)
-if starts:
-    st.header("How to start a replica", anchor=False)
-    parts.texts([(one.engine, one.text, one.source) for one in starts])
-
-st.header("Rents", anchor=False)
-parts.table(page.rent_table(scenario))
-st.caption(page.rent_sources(scenario))
-st.markdown(page.METHOD)
+    parts.chart(charts.frontier(), frontier, key="frontier")
+    st.caption(page.FRONTIER)
+st.markdown(page.cost_sentence(scenario, result))
 if changes:
-    working(planning.worked, scenario)
-parts.sources(scenario)
+    state.offer("Make it the scenario", **changes)
+parts.notes(page.notes(scenario))
+sections({"The cheapest that hold": cheapest} if choices.rows else {})
+sections({"Choose from": choose_from, "Why others fail": failures})
+sections({"How to start a replica": start} if changes else {})
+sections({"Rents": rents})
+proof(scenario, planning.worked if changes else None)

@@ -7,39 +7,61 @@ from inferdash.studies import api
 from inferdash.studies import traffic as page
 from inferdash.studies.feature_cost import legend
 from inferdash.ui import parts, state
-from inferdash.ui.controls import control, controls
+from inferdash.ui.controls import controls
+from inferdash.ui.sections import proof, sections
 from inferdash.ui.uploading import uploaded
 
 scenario = state.scenario()
 ways = page.ways(scenario)
 head = st.container()
+controls("api", "compared")
 result = uploaded(page.NAME, ways, lambda stream, told: page.study(stream, ways, told))
+billed = result if result and result.own.requests else None
+
+
+def kinds() -> None:
+    if billed:
+        parts.table(page.kind_table(billed))
+
+
+def why() -> None:
+    if billed:
+        parts.table(page.why_table(billed))
+
+
+def others() -> None:
+    if billed:
+        table = page.way_table(billed)
+        parts.table(table)
+        parts.download(table, name=page.NAME)
+
+
+def rules() -> None:
+    st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
+
 
 with head:
-    parts.headline(page.TITLE, page.sentence(scenario, result) if result else page.QUESTION, page.subject(scenario))
-if result is None:
-    st.markdown(page.FILES)
-elif result.own.requests:
-    parts.numbers(page.headline_numbers(result))
-    bars = charts.bars("dollars for these requests", ways=len(result.found))
-    parts.chart(bars, page.bar_rows(result), key="bars", alt=page.sentence(scenario, result))
+    parts.result(
+        page.TITLE,
+        page.sentence(scenario, result) if result else page.QUESTION,
+        page.headline_numbers(billed) if billed else (),
+        page.subject(scenario),
+    )
+if billed:
+    bars = charts.bars("dollars for these requests", ways=len(billed.found))
+    parts.chart(bars, page.bar_rows(billed), key="bars")
     st.caption(legend())
 parts.notes(result.problems if result else ())
-controls("api", "prices", "service")
-controls("input_usd", "output_usd", "read", "write")
-control("compared")
 st.markdown(api.unpriced(scenario))
-controls("lifetime", "renewed", "minimum", "increment")
-if result and result.own.requests:
-    st.header("Where the money went", anchor=False)
-    parts.table(page.kind_table(result))
-    st.header("Why tokens were not read from the cache", anchor=False)
-    parts.table(page.why_table(result))
-    st.header("Other lifetimes and other models", anchor=False)
-    table = page.way_table(result)
-    parts.table(table)
-    parts.download(table, name=page.NAME)
-
-st.header("Rules of the cache", anchor=False)
-st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
-parts.sources(scenario)
+if result is None:
+    st.markdown(page.FILES)
+if billed:
+    sections(
+        {
+            "Where the money went": kinds,
+            "Why tokens were not read from the cache": why,
+            "Other lifetimes and other models": others,
+        }
+    )
+sections({"Rules of the cache": rules})
+proof(scenario)

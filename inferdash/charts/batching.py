@@ -43,7 +43,8 @@ def curve() -> dict[str, Any]:
             *theme.outlined(parts["reached"], 13, align="right", dx=-10, dy=14),
             *theme.outlined(parts["own"], align="left", dx=14, dy=-12, fontWeight="bold"),
         ),
-        height=360,
+        description="Tokens a second of the whole batch, and of each request in it, against the requests in the batch.",
+        height=270,
     )
 
 
@@ -73,5 +74,6 @@ def stays(way: str) -> dict[str, Any]:
                 ],
             ),
         ),
+        description=f"Passes that each request takes part in, {way} batching.",
         height=240,
     )

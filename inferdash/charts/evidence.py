@@ -38,7 +38,8 @@ def scatter() -> dict[str, Any]:
             .add_params(click),
             equal.mark_line(strokeDash=[4, 4], color=theme.INK, strokeWidth=2).encode(alt.X("at_s:Q"), alt.Y("at_s:Q")),
         ),
-        height=420,
+        description="Published measurements, measured against expected.",
+        height=300,
     )
 
 
@@ -71,6 +72,7 @@ def distribution(count: int) -> dict[str, Any]:
             ),
             rows.mark_tick(thickness=3, size=20, color=theme.INK).encode(alt.X("middle:Q"), tooltip=tooltip),
         ),
+        description="How far measurements lie from what is expected, by group.",
         height=70 + 34 * count,
     )
 

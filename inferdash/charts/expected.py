@@ -52,5 +52,6 @@ def parts(what: str) -> dict[str, Any]:
             .mark_text(**theme.text(_SIZE, align="right", dy=46))
             .encode(alt.X("high_s:Q"), text="label:N"),
         ),
+        description=f"The parts of the expected time of a {what}.",
         height=250,
     )

@@ -30,7 +30,8 @@ def distinct() -> dict[str, Any]:
             ),
             *theme.outlined(own, align="left", dx=14, dy=16, fontWeight="bold"),
         ),
-        height=320,
+        description="Distinct experts that one pass loads, against the tokens in the batch.",
+        height=270,
     )
 
 
@@ -54,5 +55,6 @@ def cost() -> dict[str, Any]:
             ),
             ends.mark_text(**theme.text(13, align="right", dy=16)).encode(text="label:N"),
         ),
-        height=320,
+        description="What a token costs, against the tokens in the batch.",
+        height=270,
     )

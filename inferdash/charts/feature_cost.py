@@ -22,7 +22,8 @@ def bars(axis: str = "all users, dollars a month", *, ways: int = 2) -> dict[str
                 tooltip=[alt.Tooltip("label:N", title=""), alt.Tooltip("way:N", title="")],
             )
         ),
-        height=110 + 40 * ways,
+        description="Cost by kind of token, with the cache and without.",
+        height=max(270, 110 + 40 * ways),
     )
 
 
@@ -49,6 +50,7 @@ def drivers() -> dict[str, Any]:
             .mark_rule(strokeDash=[4, 4], strokeWidth=2, color=theme.INK)
             .encode(alt.X("usd:Q")),
         ),
+        description="Cost of a month with a quarter less and a quarter more of each input.",
         height=320,
     )
 
@@ -71,5 +73,6 @@ def models(count: int) -> dict[str, Any]:
             bars_.mark_point(opacity=0).encode(alt.X("room:Q")),
             bars_.mark_text(**theme.text(align="left", dx=6)).encode(alt.Text("context:N")),
         ),
+        description="Cost of a month on each model.",
         height=80 + 32 * count,
     )

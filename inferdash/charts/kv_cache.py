@@ -44,7 +44,8 @@ def grid() -> dict[str, Any]:
             .encode(color=theme.MEANING, tooltip=tooltip),
             cells.transform_filter("datum.named").mark_text(**theme.text(room)).encode(text="token:N"),
         ),
-        height=240,
+        description="Positions that each pass computes, with a KV cache and without.",
+        height=270,
     )
 
 
@@ -73,5 +74,6 @@ def memory() -> dict[str, Any]:
                 alt.X("end_b:Q"), y=alt.value(0), text="label:N"
             ),
         ),
-        height=230,
+        description="What lies in the memory of each GPU.",
+        height=270,
     )

@@ -50,6 +50,7 @@ def loading(along: str, title: str) -> dict[str, Any]:
                 for place, where in _PLACES.items()
             ),
         ),
+        description=f"Memory read time of a pass, parameters and cache, and its expected time, against {title}.",
         height=300,
     )
 

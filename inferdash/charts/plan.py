@@ -35,5 +35,6 @@ def frontier() -> dict[str, Any]:
             ),
             *theme.outlined(best.encode(x, y), align="left", dx=14, dy=-12, fontWeight="bold"),
         ),
-        height=340,
+        description="Dollars an hour of each set-up against the time between its tokens.",
+        height=280,
     )

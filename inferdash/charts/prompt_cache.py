@@ -33,5 +33,6 @@ def lifetime() -> dict[str, Any]:
             ),
             own.mark_text(**theme.text(dy=-22, fontWeight="bold")).encode(text="label:N"),
         ),
-        height=320,
+        description="Billed input of a request, against the time between two requests.",
+        height=270,
     )

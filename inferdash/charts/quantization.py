@@ -39,18 +39,19 @@ def error() -> dict[str, Any]:
                 color=theme.MEANING
             ),
         ),
+        description="Rounding error against bits per weight.",
         height=320,
     )
 
 
 def sizes() -> dict[str, Any]:
     """Rows of `_bars`, a format each."""
-    return _bars(420)
+    return _bars(300)
 
 
 def part_sizes() -> dict[str, Any]:
     """Rows of `_bars`, a part of the model each."""
-    return _bars(240)
+    return _bars(270)
 
 
 @cache
@@ -66,5 +67,6 @@ def _bars(height: int) -> dict[str, Any]:
             bars.mark_bar(height=alt.RelativeBandSize(0.6)).encode(color=theme.MEANING),
             bars.mark_text(**theme.text(13, align="left", dx=6)).encode(text="label:N"),
         ),
+        description="Bytes of the parameters.",
         height=height,
     )

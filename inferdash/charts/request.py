@@ -25,6 +25,7 @@ def first_token() -> dict[str, Any]:
             .mark_text(**theme.text(dy=-26))
             .encode(alt.X("middle_s:Q"), text="label:N"),
         ),
+        description="The parts of the time to first token.",
         height=150,
     )
 
@@ -47,5 +48,6 @@ def timeline() -> dict[str, Any]:
             first.mark_rule(strokeDash=[4, 4], color=theme.INK, strokeWidth=2),
             first.mark_text(**theme.text(13, align="left", dx=6, y=8)).encode(text="label:N"),
         ),
+        description="One request from sending to its last token.",
         height=270,
     )

@@ -84,5 +84,6 @@ def roofline() -> dict[str, Any]:
                 for side, where in _SIDES.items()
             ),
         ),
-        height=420,
+        description="Roofline: attainable FLOP/s against operations per byte, with the passes of this scenario.",
+        height=280,
     )

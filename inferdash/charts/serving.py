@@ -29,7 +29,8 @@ def bars() -> dict[str, Any]:
                 tooltip=[alt.Tooltip("request:Q"), alt.Tooltip("label:N", title="stage")],
             )
         ),
-        height=420,
+        description="The first requests over time: waiting, reading the prompt, writing the answer.",
+        height=290,
     )
 
 
@@ -47,6 +48,7 @@ def moments(field: str, title: str) -> dict[str, Any]:
                 color=theme.MEANING,
             )
         ),
+        description=f"Over time: {title}.",
         height=200,
     )
 
@@ -75,5 +77,6 @@ def knee() -> dict[str, Any]:
             *theme.outlined(now.encode(x, y=top), 13, align="right", dx=-6),
             *theme.outlined(most.encode(x, y=top), 13, align="right", dx=-6),
         ),
+        description="Time to first token and between tokens, against the load.",
         height=340,
     )

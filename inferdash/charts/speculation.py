@@ -45,5 +45,6 @@ def gain() -> dict[str, Any]:
             own.mark_point(size=320, filled=True, opacity=1, color=theme.INK),
             *theme.outlined(own, dy=26, fontWeight="bold"),
         ),
+        description="Speed-up by speculative decoding, against the tokens that are drafted.",
         height=320,
     )

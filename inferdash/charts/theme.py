@@ -107,8 +107,15 @@ def small(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "height": _PREVIEW_HEIGHT, "layer": marks, "config": spec["config"] | config}
 
 
-def finished(chart: alt.LayerChart | alt.FacetChart, *, height: int) -> dict[str, Any]:
-    """The specification of a chart: as wide as the page, always as tall, without its data."""
+def finished(chart: alt.LayerChart | alt.FacetChart, *, description: str, height: int) -> dict[str, Any]:
+    """The specification of a chart: as wide as the page, always as tall, without its data.
+
+    Args:
+        chart: its layers.
+        description: what is drawn against what, for those who do not see it; what it shows of a scenario is the
+            sentence beside it.
+        height: in pixels.
+    """
     label: dict[str, Any] = {
         "labelFontSize": LABEL_SIZE,
         "titleFontSize": LABEL_SIZE,
@@ -117,7 +124,9 @@ def finished(chart: alt.LayerChart | alt.FacetChart, *, height: int) -> dict[str
     }
     styled = (
         # Streamlit draws many marks on a canvas, which knows neither the page's colours nor its text.
-        chart.properties(height=height, width="container", usermeta={"embedOptions": {"renderer": "svg"}})
+        chart.properties(
+            height=height, width="container", description=description, usermeta={"embedOptions": {"renderer": "svg"}}
+        )
         .configure_axis(
             **label,
             titleFontWeight="normal",

@@ -22,6 +22,7 @@ NAME: Final = "experts"
 TITLE: Final = "Experts"
 EXAMPLE: Final = "deepseek-v3"
 """The model that the page offers where the chosen one has no experts."""
+DISTINCT_NOTE: Final = "The line is the average for even routing; each square is one random pass with the skew above."
 _CURVE_POINTS: Final = 60
 _LARGEST_BATCH: Final = 65_536
 _DRAWN_POSITIONS: Final = 1024

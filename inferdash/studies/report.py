@@ -44,6 +44,13 @@ STUDIES: Final[Mapping[str, ModuleType]] = {
 """Name in the report, and of the page's file -> its study, in the order of the chapter and beyond it."""
 PAGES: Final[Mapping[str, ModuleType]] = {**STUDIES, traffic.NAME: traffic, evidence.NAME: evidence}
 """Those, and the pages whose numbers come from a file of the reader, which no link holds, and from publishers."""
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Learn": ("overview", "compute_vs_memory", "kv_cache", "batching", "quantization", "experts"),
+    "Price": ("feature_cost", "prompt_cache", "traffic"),
+    "Run": ("memory", "serving", "plan"),
+    "Check": ("evidence", "model"),
+}
+"""What people come for -> the pages for it."""
 
 
 def report(scenario: Scenario) -> dict[str, Any]:

@@ -7,13 +7,12 @@ import streamlit as st
 from annotated_types import Ge, Le
 
 from inferdash import quantities
-from inferdash.scenario import BASE, FIELDS, OWN, Choices, Place, Scenario, Several, counts, mark
+from inferdash.scenario import BASE, FIELDS, Choices, Place, Scenario, Several, counts, mark
 from inferdash.ui import state
 from inferdash.validated import Quantity
 
 _SLIDABLE: Final = 10
 """Up to this a number is played with on a slider; above it, it is typed."""
-_OWN_FIGURES: Final = "own figures"
 _FEW: Final = 3
 """Up to so many choices stand side by side; more are a list."""
 
@@ -25,9 +24,9 @@ def control(name: str, *, everywhere: bool = False) -> None:
         name: the field.
         everywhere: whether the frame draws it around every page.
     """
-    if not counts(name, state.scenario()):
+    if not counts(name, state.scenario()) or state.drawn(name):
         return
-    _widget(name, state.key(name, everywhere=everywhere), state.shown(name))
+    _widget(name, state.shown(name), everywhere=everywhere)
     for problem in state.entry_problems(name):
         st.text(problem.sentence)
 
@@ -39,13 +38,14 @@ def controls(*names: str) -> None:
             control(name)
 
 
-def _widget(name: str, key: str, value: Any) -> None:
-    label = str(FIELDS[name].title)
+def _widget(name: str, value: Any, *, everywhere: bool) -> None:
+    label, key = str(FIELDS[name].title), state.key(name, everywhere=everywhere)
     common: dict[str, Any] = {
         "key": key,
         "help": FIELDS[name].description,
         "on_change": state.taken,
         "args": (name, key),
+        "kwargs": {"everywhere": everywhere},
     }
     choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)
     if choices:
@@ -93,42 +93,18 @@ def _title_length(name: str) -> int | None:
     return next((m.max_length for m in FIELDS[name].metadata if hasattr(m, "max_length")), None)
 
 
-_DATASHEET: Final[dict[str, Callable[[Scenario], float | None]]] = {
+DATASHEET: Final[dict[str, Callable[[Scenario], float | None]]] = {
     "memory": lambda s: s.hardware.memory,
     "bandwidth": lambda s: s.hardware.bandwidth,
     "peak": lambda s: s.deployment.peak,
 }
+"""Figures of the accelerator that a reader may replace -> the one that counts."""
 
 
 def _placeholder(name: str) -> str | None:
     """The figure that counts while the field is empty."""
-    if name not in _DATASHEET:
+    if name not in DATASHEET:
         return None
     unit = mark(name, Quantity).unit
-    value = _DATASHEET[name](state.scenario())
+    value = DATASHEET[name](state.scenario())
     return "not published: enter yours" if value is None else f"{quantities.shown(value, unit)}"
-
-
-def sidebar() -> None:
-    """The scenario that all pages share."""
-    scenario = state.scenario()
-    with st.sidebar:
-        for group in ("model", "accelerator", "workload"):
-            st.subheader(group.capitalize())
-            for name in FIELDS:
-                if mark(name, Place).group == group and name not in _DATASHEET:
-                    control(name, everywhere=True)
-            if group == "accelerator":
-                _own_figures(scenario)
-        st.subheader("Link")
-        control("title", everywhere=True)
-        st.button("Reset to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
-
-
-def _own_figures(scenario: Scenario) -> None:
-    """The datasheet's figures, each to be replaced; open where they are needed or in use."""
-    entered = any(state.shown(name) for name in _DATASHEET)
-    needed = entered or scenario.accelerator == OWN or scenario.deployment.peak is None
-    with st.expander("Own hardware figures", expanded=state.once(_OWN_FIGURES, needed)):
-        for name in _DATASHEET:
-            control(name, everywhere=True)

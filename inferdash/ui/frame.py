@@ -8,8 +8,9 @@ import streamlit as st
 
 from inferdash import links, shipped
 from inferdash.studies.report import PAGES
-from inferdash.ui import controls, navigation, share, state
+from inferdash.ui import navigation, share, state
 from inferdash.ui.assist import assist
+from inferdash.ui.sidebar import sidebar
 
 ICON: Final = Path(__file__).with_name("icon.svg")
 STYLE: Final = Path(__file__).with_name("frame.css")
@@ -31,10 +32,7 @@ if _name is None:
 state.sync(_name)
 state.go_on(_pages)
 st.html(STYLE)
-controls.sidebar()
-with st.container(horizontal=True, vertical_alignment="center", key="top"):
-    navigation.row(_name)
-    share.button()
+_top = st.container(horizontal=True, vertical_alignment="center", key="top")
 share.problems()
 _above = st.container()
 share.title()
@@ -44,6 +42,11 @@ except Exception:  # whatever it is, the reader keeps the way to the other pages
     logging.getLogger("inferdash").exception("%s?%s", _current.url_path, links.encode(state.scenario()))
     st.title("This page cannot be shown for this scenario.", anchor=False)
     st.button("Reset to the chapter’s example", key="reset_failed", on_click=state.reset)
+# The answer is on its way before what stands around it.
+sidebar(_name)
 with _above:
     share.entry_problems()
+with _top:
+    navigation.row(_name)
+    share.button()
 assist()

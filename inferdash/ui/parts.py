@@ -1,7 +1,6 @@
 """What every page is made of: its sentence, its numbers, its charts, its table, its sources."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
@@ -9,10 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from inferdash import links, quantities, shipped
+from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
-from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Estimate, Headline, Table
 from inferdash.ui import state
 from inferdash.ui.controls import control
@@ -22,42 +20,50 @@ EXPECTED: Final = "Expected: of {engine}; four of five measurements lie in the r
 """What the words mean in a label."""
 
 
-def headline(title: str, sentence: str, subject: str = "") -> None:
-    """The page's name and what it is about, the scenario unless said, small, above the result in words."""
+def result(title: str, sentence: str, shown: Sequence[Headline], subject: str = "") -> None:
+    """The page's name and what it is about, the scenario unless said; its result in words, and the headline numbers.
+
+    Sentence and numbers stay in view while the page is scrolled. The exact figure of a number is there on hover.
+    """
     scenario = state.scenario()
     st.caption(f"{title.removesuffix('?')}: {subject or scenario.subject}")
     for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
-    st.title(sentence, anchor=False)
+    with st.container(key="result"):
+        st.title(sentence, anchor=False)
+        if shown:
+            st.html(f'<dl class="numbers">{"".join(_cell(one) for one in shown)}</dl>')
     for note in scenario.notes:
         st.text(note)
 
 
-def numbers(shown: Sequence[Headline]) -> None:
-    """Up to four headline numbers, below each what is expected of it. The exact figure is there on hover."""
-    cells = []
-    for label, value, unit, estimate in shown:
-        if value is None:
-            number, small, exact = "not known", "", "an input is not known"
-        else:
-            text = quantities.shown(value, unit)
-            # "671 billion" under “Parameters” says it all.
-            small = "" if unit == "parameters" else text.unit
-            number, exact = text.number, f"{value:,.15g} {unit}"
-        cells.append(
-            f'<div><dt>{escape(label)}</dt><dd title="{escape(exact)}">{escape(number)}'
-            f" <small>{escape(small)}</small></dd>{_said(estimate, unit)}</div>"
-        )
-    st.html(f'<dl class="numbers">{"".join(cells)}</dl>')
-    words = [LIMIT] * any("(limit)" in one.label for one in shown)
-    words += [EXPECTED.format(engine=state.scenario().program.name)] * any(_said(one.expected, "") for one in shown)
-    if words:
-        st.caption(" ".join(words))
+def _cell(shown: Headline) -> str:
+    label, value, unit, estimate = shown
+    if value is None:
+        number, small, exact = "not known", "", "an input is not known"
+    else:
+        text = quantities.shown(value, unit)
+        # "671 billion" under “Parameters” says it all.
+        small = "" if unit == "parameters" else text.unit
+        number, exact = text.number, f"{value:,.15g} {unit}"
+    return (
+        f'<div><dt>{escape(label)}</dt><dd title="{escape(exact)}">{escape(number)}'
+        f" <small>{escape(small)}</small></dd>{_said(estimate, unit)}</div>"
+    )
 
 
 def _said(estimate: Estimate | None, unit: str) -> str:
     said = estimate.said(unit) if estimate else ""
     return f'<dd class="expected">{escape(said)}</dd>' if said else ""
+
+
+def terms(shown: Sequence[Headline], more: str = "") -> None:
+    """What the words in the labels of headline numbers mean, after what there is to say of the chart above."""
+    words = [more] if more else []
+    words += [LIMIT] * any("(limit)" in one.label for one in shown)
+    words += [EXPECTED.format(engine=state.scenario().program.name)] * any(_said(one.expected, "") for one in shown)
+    if words:
+        st.caption(" ".join(words))
 
 
 def notes(sentences: Sequence[str]) -> None:
@@ -66,23 +72,25 @@ def notes(sentences: Sequence[str]) -> None:
         st.markdown("  \n".join(f":material/info: {sentence}" for sentence in sentences))
 
 
-def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, alt: str) -> None:
-    """A chart of `charts/` with its rows; `alt` is what a screen reader hears."""
-    # A table of Arrow goes to the browser as it is; rows of Python would pass through pandas first, 2 ms a data set.
-    tables = {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}
-    st.vega_lite_chart({**spec, "datasets": tables}, key=key, alt=alt)
+def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str) -> None:
+    """A chart of `charts/` with its rows.
+
+    Its text for those who do not see it stands in the specification, as a text that changes would have the browser
+    build the chart anew; what it shows of the scenario is the sentence that stands beside it.
+    """
+    st.vega_lite_chart(_filled(spec, rows), key=key)
 
 
-def choosable(
-    spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, alt: str, name: str
-) -> Any:
+def choosable(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, name: str) -> Any:
     """A chart in which a click chooses a row, by the field of its selection `name`; the field's value, or None."""
-    tables = {part: pa.Table.from_pylist(list(content)) for part, content in rows.items()}
-    event = st.vega_lite_chart(
-        {**spec, "datasets": tables}, key=key, alt=alt, on_select=state.acted, selection_mode=name
-    )
+    event = st.vega_lite_chart(_filled(spec, rows), key=key, on_select=state.acted, selection_mode=name)
     found = event.selection.get(name) or []
     return next(iter(found[0].values())) if found else None
+
+
+def _filled(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    # A table of Arrow goes to the browser as it is; rows of Python would pass through pandas first, 2 ms a data set.
+    return {**spec, "datasets": {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}}
 
 
 def table(content: Table) -> None:
@@ -213,44 +221,3 @@ def order(rows: Sequence[tuple[str, Sequence[str]]]) -> None:
             )
             for field in fields:
                 control(field)
-
-
-@dataclass(frozen=True)
-class Card:
-    """A link to a page: its name, the scenario that it opens, a sentence, and perhaps a small chart."""
-
-    page: str
-    name: str
-    scenario: Scenario
-    sentence: str
-    spec: Mapping[str, Any] | None = None
-    rows: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
-
-
-def cards(shown: Sequence[Card]) -> None:
-    """Cards, two or three side by side."""
-    grid = st.grid("auto", min_column_width=330)
-    for card in shown:
-        with grid.container(border=True, height="stretch", key=f"card {card.page} {card.name}"):
-            target = str(shipped("pages") / f"{card.page}.py")
-            st.page_link(target, label=f":primary[**{card.name}**]", query_params=links.parameters(card.scenario))
-            st.markdown(card.sentence)
-            if card.spec and card.rows:
-                chart(card.spec, card.rows, key=f"chart {card.page}", alt=card.sentence)
-
-
-def sources(scenario: Scenario) -> None:
-    """Where the facts of the scenario come from, and the day they were checked; what the reader entered says so."""
-    with st.expander("Sources", icon=":material/menu_book:"):
-        for fact, entered in (
-            (scenario.architecture, scenario.entered_shape),
-            (scenario.hardware, scenario.entered_figures),
-        ):
-            checked = f" · checked {fact.checked} · confidence {fact.confidence}"
-            lines = [f"- {line}" for line in fact.source] + [f"- entered by the reader: {', '.join(entered)}"] * bool(
-                entered
-            )
-            notes = " ".join(text for text in (fact.note, getattr(fact, "sparse_trap", "")) if text)
-            own = fact.maker == ""
-            st.markdown(f"**{fact.name}**{'' if own else checked}\n\n" + "\n".join(lines) + f"\n\n{notes}")
-        st.markdown(LIMIT)

@@ -48,12 +48,16 @@ class _Session:
     link_problems: tuple[Problem, ...] = ()
     edited: bool = False
     """Whether this run comes from a change of the scenario."""
+    touched: bool = False
+    """Whether a widget of a page changed the scenario in this edition, so that one in the frame may hold less."""
     acted: bool = False
     """Whether it comes from a widget that is no field of the scenario."""
-    goal: str = ""
-    """The page that the reader asked for."""
+    goal: tuple[str, Pairs | None] | None = None
+    """The page that the reader asked for, and the scenario's address where it is another one."""
+    drawn: set[str] = field(default_factory=set)
+    """Fields that have a widget in this run."""
     opened: set[str] = field(default_factory=set)
-    """What was opened for the reader, or by them, and is not closed under the hand."""
+    """Sections that are open."""
 
 
 def sync(page: str) -> None:
@@ -77,7 +81,10 @@ def sync(page: str) -> None:
         _write(_parameters())
     if turned:
         session.page, session.visit = page, _edition()
+        if session.touched:
+            _renew(session)
     session.edited = session.acted = False
+    session.drawn = set()
     session.untold = [problem for _, problem in session.unread.values()]
 
 
@@ -106,14 +113,22 @@ def key(name: str, *, everywhere: bool = False) -> str:
     return f"{name} {session.edition}" if everywhere else f"{name} {session.edition} {session.visit}"
 
 
-def taken(name: str, widget: str) -> None:
+def drawn(name: str) -> bool:
+    """Whether the field has a widget in this run already; it has one from now on."""
+    before = name in _session().drawn
+    _session().drawn.add(name)
+    return before
+
+
+def taken(name: str, widget: str, *, everywhere: bool) -> None:
     """Callback of the reader’s change of a field’s widget, by its key: the scenario takes it, or it stays as unread."""
+    _session().touched |= not everywhere
     _read({name: st.session_state[widget]})
 
 
 def change(**fields: Any) -> None:
     """Callback that sets some fields; every widget is drawn anew from the scenario."""
-    _session().edition = _edition()
+    _renew(_session())
     _read(fields)
 
 
@@ -145,12 +160,29 @@ def acted() -> None:
     _session().acted = True
 
 
-def once(what: str, now: bool) -> bool:
-    """Whether something has been so in this session: what was opened for the reader is not closed under the hand."""
-    opened = _session().opened
-    if now:
-        opened.add(what)
-    return what in opened
+def is_open(section: str) -> bool:
+    """Whether a section of the open page is open."""
+    return _section(section) in _session().opened
+
+
+def opens(section: str) -> None:
+    """Opens a section; to be called before it is drawn."""
+    _session().opened.add(_section(section))
+
+
+def toggled(section: str) -> None:
+    """Callback of the click that opens or closes a section, which stays so for the session."""
+    acted()
+    _session().opened ^= {_section(section)}
+
+
+def visit(name: str) -> str:
+    """The key of something on the open page that is no field: new with each stay on the page."""
+    return f"{name} {_session().visit}"
+
+
+def _section(section: str) -> str:
+    return f"{_session().page} {section}"
 
 
 def longest(name: str) -> int:
@@ -158,19 +190,22 @@ def longest(name: str) -> int:
     return next(int(m.max_length) for m in FIELDS[name].metadata if hasattr(m, "max_length"))
 
 
-def ask_for(page: str) -> None:
-    """Callback of a link to a page: the run that begins goes on to it, with the scenario as it then is."""
+def ask_for(page: str, query: str | None = None) -> None:
+    """Callback of a link: the run that begins goes on to the page, with the scenario as it then is, or a link's."""
     acted()
-    _session().goal = page
+    _session().goal = page, None if query is None else tuple(links.parameters(links.decode(query).scenario).items())
 
 
 def go_on(pages: Mapping[str, StreamlitPage]) -> None:
     """Goes on to the page that was asked for, if one was; to be called after `sync`."""
     session = _session()
-    goal, session.goal = session.goal, ""
-    if goal in pages and goal != session.page:
+    goal, session.goal = session.goal, None
+    if goal and goal[0] in pages:
+        page, address = goal
+        if address is not None:
+            _follow(session, address)
         session.address = _parameters()
-        st.switch_page(pages[goal], query_params=session.address)
+        st.switch_page(pages[page], query_params=session.address)
 
 
 def start(page: StreamlitPage) -> NoReturn:
@@ -204,7 +239,12 @@ def _read(fresh: Mapping[str, Any]) -> None:
 def _follow(session: _Session, address: Pairs) -> None:
     decoded = links.decode(address)
     session.scenario, session.link_problems = decoded.scenario, decoded.problems
-    session.unread, session.edition, session.address = {}, _edition(), address
+    session.unread, session.address = {}, address
+    _renew(session)
+
+
+def _renew(session: _Session) -> None:
+    session.edition, session.touched = _edition(), False
 
 
 def _write(address: Pairs) -> None:

@@ -8,20 +8,18 @@ import streamlit as st
 from inferdash.formula import Step, recording
 from inferdash.references import REFERENCES
 from inferdash.scenario import Scenario
-from inferdash.ui import state
 
 
 def working(study: Callable[[Scenario], object], scenario: Scenario) -> None:
-    """A folded part that shows each formula of a study once: symbols, this scenario's numbers, the result."""
-    folded = st.expander("Working", icon=":material/function:", key="working", on_change=state.acted)
-    if not folded.open:
-        return
+    """Each formula of a study once: symbols, this scenario's numbers, the result; a tab a part of the study."""
     with recording() as steps:
         study(scenario)
-    sections = {title: list(group) for title, group in groupby(steps, key=lambda step: step.section)}
-    with folded:
-        for tab, group in zip(st.tabs(list(sections)), sections.values(), strict=True):
-            tab.markdown("\n\n".join(shown(step) for step in once(group)))
+    parts = {title: list(group) for title, group in groupby(steps, key=lambda step: step.section)}
+    if not parts:
+        st.markdown("Nothing is computed for this scenario.")
+        return
+    for tab, group in zip(st.tabs(list(parts)), parts.values(), strict=True):
+        tab.markdown("\n\n".join(shown(step) for step in once(group)))
 
 
 def once(steps: Iterable[Step]) -> list[Step]:

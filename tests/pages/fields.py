@@ -1,4 +1,4 @@
-"""How tests find the widget of a field: its key is new in each edition of the scenario and begins with the name."""
+"""How tests find the widget of a field, and unfold a page."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def field(app: AppTest, name: str) -> Any:
-    """The one widget of a field of the scenario on the page."""
+    """The one widget of a field of the scenario: its key is new in each edition, and begins with the name."""
     (found,) = [
         one
         for part in (app.main, app.sidebar)
@@ -14,3 +14,14 @@ def field(app: AppTest, name: str) -> Any:
         if (getattr(one, "key", "") or "").startswith(f"{name} ")
     ]
     return found
+
+
+class _Every(set[str]):
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def unfolded(app: AppTest) -> AppTest:
+    """The session with every section of every page open, from its next run on."""
+    app.session_state["_session"].opened = _Every()
+    return app

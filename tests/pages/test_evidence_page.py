@@ -4,13 +4,14 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import shipped
 from inferdash.ui.server import FRAME
+from tests.pages.fields import unfolded
 
 
 def opened(**query: str) -> AppTest:
     app = AppTest.from_file(str(FRAME), default_timeout=20)
     for name, value in query.items():
         app.query_params[name] = value
-    app.run()
+    unfolded(app.run())
     app.switch_page(str(shipped("pages") / "evidence.py")).run()
     assert not app.exception
     return app
@@ -54,5 +55,5 @@ def test_a_fourth_is_one_too_many() -> None:
 def test_the_page_says_its_errors() -> None:
     app = opened(v="1")
     assert "published measurements, the expected time is off by" in app.title[0].value
-    heads = [one.value for one in app.header]
-    assert heads.index("One measurement") < heads.index("Errors by group") < heads.index("Nearest to your scenario")
+    heads = [one.label for one in app.expander]
+    assert heads.index("One measurement") < heads.index("Nearest to your scenario") < heads.index("Errors by group")

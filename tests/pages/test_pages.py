@@ -19,7 +19,7 @@ from inferdash.scenario import CONFIG
 from inferdash.studies import expected, memory
 from inferdash.studies.report import STUDIES
 from inferdash.ui.server import FRAME
-from tests.pages.fields import field
+from tests.pages.fields import field, unfolded
 
 LINKS = {
     "default": "",
@@ -55,7 +55,7 @@ def started(query: str) -> AppTest:
 
 
 def opened(page: str, query: str) -> AppTest:
-    app = turned(started(query), page)
+    app = turned(unfolded(started(query)), page)
     assert app.caption[0].value.startswith(f"{STUDIES[page].TITLE}: "), "another page was run"
     return app
 
@@ -134,11 +134,11 @@ def headlines(body: str) -> Iterator[Headline]:
 
 
 @cache
-def walked(query: str, *, working: bool = False) -> dict[str, Seen]:
-    """Every page in the session of a link, one after another as a reader goes through them."""
+def walked(query: str, *, whole: bool = True) -> dict[str, Seen]:
+    """Every page in the session of a link, one after another as a reader goes through them, with all sections or none."""
     app = started(query)
-    if working:
-        app.session_state["working"] = True
+    if whole:
+        unfolded(app)
     return {page: seen(turned(app, page)) for page in STUDIES}
 
 
@@ -195,7 +195,7 @@ def test_every_number_of_a_page_is_one(query: str, page: str) -> None:
 @pytest.mark.parametrize("link", ["chapter", "experts"])
 @pytest.mark.parametrize("page", [page for page in STUDIES if page != "overview"])
 def test_the_working_opens(page: str, link: str) -> None:
-    shown = walked(LINKS[link], working=True)[page]
+    shown = walked(LINKS[link])[page]
     assert not shown.errors
     formulas = [words for words in shown.markdown if "$$" in words]
     assert formulas

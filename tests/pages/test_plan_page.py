@@ -5,13 +5,14 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
 from inferdash.ui.server import FRAME
+from tests.pages.fields import unfolded
 
 
 def opened(page: str, query: str) -> AppTest:
     app = AppTest.from_file(str(FRAME), default_timeout=30)
     for name, value in dict(pair.split("=", 1) for pair in query.split("&")).items():
         app.query_params[name] = value
-    app.run()
+    unfolded(app.run())
     return turned(app, page)
 
 

@@ -10,14 +10,14 @@ from inferdash import links, shipped
 from inferdash.scenario import Scenario
 from inferdash.studies import traffic
 from inferdash.ui.server import FRAME
-from tests.pages.fields import field
+from tests.pages.fields import field, unfolded
 
 
 def opened(**link: str) -> AppTest:
     app = AppTest.from_file(str(FRAME), default_timeout=60)
     for name, value in {**link, "v": "1"}.items():
         app.query_params[name] = value
-    return app.run().switch_page(str(shipped("pages") / "traffic.py")).run()
+    return unfolded(app.run()).switch_page(str(shipped("pages") / "traffic.py")).run()
 
 
 def test_without_a_file_it_says_what_it_takes() -> None:

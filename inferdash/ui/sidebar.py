@@ -1,0 +1,67 @@
+"""The part of the scenario that a page does not draw itself, beside it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from inferdash.scenario import FIELDS, OWN, Place, mark
+from inferdash.studies import feature_cost, prompt_cache, traffic
+from inferdash.ui import state
+from inferdash.ui.controls import DATASHEET, control
+
+_OWN_FIGURES: Final = "Own hardware figures"
+_RATES: Final = ("prices", "input_usd", "output_usd", "read", "write")
+
+_SIDEBARS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    feature_cost.NAME: {
+        "Prompt and answer": (
+            *("tools_tokens", "system_tokens", "user_tokens", "documents_tokens", "question", "answer"),
+            "history",
+        ),
+        "Sessions": ("gap", "spread", "share_known", "read_share"),
+        "Prices": _RATES,
+    },
+    prompt_cache.NAME: {
+        "Requests": ("arrivals", "requests"),
+        "Prices": ("service", *_RATES),
+        "Cache": ("renewed", "increment", "minimum"),
+    },
+    traffic.NAME: {
+        "Prices": ("service", *_RATES),
+        "Cache": ("lifetime", "renewed", "minimum", "increment"),
+    },
+}
+"""Page -> heading -> fields, where they are not the machine and its workload."""
+
+
+def sidebar(page: str) -> None:
+    """The fields that count on a page and have no widget on it; to be called after the page."""
+    with st.sidebar:
+        for heading, fields in _SIDEBARS.get(page, _machine()).items():
+            st.subheader(heading)
+            for name in fields:
+                control(name, everywhere=True)
+            if heading == "Accelerator":
+                _own_figures()
+        st.subheader("Link")
+        control("title", everywhere=True)
+        st.button("Reset to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
+
+
+def _machine() -> dict[str, list[str]]:
+    """What runs on what, for which requests."""
+    return {
+        group.capitalize(): [name for name in FIELDS if mark(name, Place).group == group and name not in DATASHEET]
+        for group in ("model", "accelerator", "workload")
+    }
+
+
+def _own_figures() -> None:
+    """The datasheet's figures, each to be replaced; open where they are needed or in use."""
+    scenario = state.scenario()
+    if any(state.shown(name) for name in DATASHEET) or scenario.accelerator == OWN or scenario.deployment.peak is None:
+        state.opens(_OWN_FIGURES)
+    with st.expander(_OWN_FIGURES, state.is_open(_OWN_FIGURES)):
+        for name in DATASHEET:
+            control(name, everywhere=True)
