@@ -135,7 +135,7 @@ def headlines(body: str) -> Iterator[Headline]:
 
 @cache
 def walked(query: str, *, whole: bool = True) -> dict[str, Seen]:
-    """Every page in the session of a link, one after another as a reader goes through them, with all sections or none."""
+    """Every page in the session of a link, one after another as a reader goes through them, unfolded or not."""
     app = started(query)
     if whole:
         unfolded(app)
