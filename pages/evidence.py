@@ -13,6 +13,7 @@ result = page.study(scenario)
 
 
 def one_point() -> None:
+    one = page.at(place, scenario)
     st.markdown(published.sentence(one))
     parts.table(published.table(one))
 
@@ -51,9 +52,8 @@ parts.result(page.TITLE, page.sentence(scenario, result), page.headline_numbers(
 with st.container(horizontal=True, vertical_alignment="bottom"):
     by = parts.pick("Groups by", page.BY, key="evidence_by")
     only = parts.narrowed("Only", page.groups(by), key=f"evidence_only_{by}")
-place = parts.choosable(charts.scatter(), page.rows(page.chosen(by, only)), key="scatter", name=charts.CHOSEN)
+place = parts.choosable(charts.scatter(), page.drawn(by, only), key="scatter", name=charts.CHOSEN)
 st.caption(page.LEGEND)
-one = page.at(place, scenario)
 sections(
     {
         "One measurement": one_point,
@@ -63,4 +63,4 @@ sections(
         "Not covered": not_covered,
     }
 )
-proof(scenario, lambda _: published.study(one))
+proof(scenario, lambda _: published.study(page.at(place, scenario)))

@@ -40,6 +40,11 @@ class Evidence:
 
 def study(_: Scenario) -> Evidence:
     """The numbers of the page, the same for every scenario."""
+    return _numbers()
+
+
+@cache
+def _numbers() -> Evidence:
     found = _fitted()
     return Evidence(
         points=len(found),
@@ -118,6 +123,7 @@ def _group(one: Measurement, by: str) -> str:
     return one.phase.capitalize()
 
 
+@cache
 def groups(by: str) -> list[str]:
     """The groups of all measurements, the largest first, phases in their order, years too."""
     found = Counter(_group(one, by) for one in _fitted())
@@ -131,9 +137,15 @@ def chosen(by: str, only: str | None) -> list[Measurement]:
     return [one for one in _fitted() if only in {None, _group(one, by)}]
 
 
+@cache
+def drawn(by: str, only: str | None) -> dict[str, list[dict[str, Any]]]:
+    """`rows` of a group, all where none is named; the same for every scenario."""
+    return rows(chosen(by, only))
+
+
 def rows(found: Sequence[Measurement]) -> dict[str, list[dict[str, Any]]]:
     """Measured over expected seconds: "points", a line of equals."""
-    drawn = [
+    points = [
         {
             "place": one.place,
             "expected_s": one.expected_s,
@@ -147,7 +159,7 @@ def rows(found: Sequence[Measurement]) -> dict[str, list[dict[str, Any]]]:
         for one in found
     ]
     times = [one.measured_s for one in found]
-    return {"points": drawn, "equal": [{"at_s": min(times)}, {"at_s": max(times)}]}
+    return {"points": points, "equal": [{"at_s": min(times)}, {"at_s": max(times)}]}
 
 
 def error_rows(by: str) -> dict[str, list[dict[str, Any]]]:

@@ -7,7 +7,10 @@ import streamlit as st
 
 from inferdash.ui import state
 
-_SCRIPT: Final = Path(__file__).with_name("assist.js").read_text(encoding="utf-8")
+_HERE: Final = Path(__file__).parent
+ICON: Final = (_HERE / "icon.svg").read_text(encoding="utf-8")
+_STYLE: Final = f"<style>{(_HERE / 'frame.css').read_text(encoding='utf-8')}</style>"
+_SCRIPT: Final = (_HERE / "assist.js").read_text(encoding="utf-8")
 
 
 def assist() -> None:
@@ -18,3 +21,8 @@ def assist() -> None:
     st.components.v2.component("inferdash_assist", js=_SCRIPT)(
         key="assist", height=1, on_reconnected_change=state.acted
     )
+
+
+def style() -> None:
+    """What the theme cannot say of the look."""
+    st.html(_STYLE)

@@ -1,26 +1,21 @@
 """The script that Streamlit runs: the frame around every page."""
 
 import logging
-from pathlib import Path
-from typing import Final
 
 import streamlit as st
 
 from inferdash import links, shipped
 from inferdash.studies.report import PAGES
 from inferdash.ui import navigation, share, state
-from inferdash.ui.assist import assist
+from inferdash.ui.assist import ICON, assist, style
 from inferdash.ui.sidebar import sidebar
-
-ICON: Final = Path(__file__).with_name("icon.svg")
-STYLE: Final = Path(__file__).with_name("frame.css")
 
 
 def _home() -> None:
     """The root holds no page of its own."""
 
 
-st.set_page_config(page_title="inferdash", page_icon=str(ICON), layout="wide", initial_sidebar_state="auto")
+st.set_page_config(page_title="inferdash", page_icon=ICON, layout="wide", initial_sidebar_state="auto")
 _pages = {
     name: st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
     for name, study in PAGES.items()
@@ -31,7 +26,7 @@ if _name is None:
     state.start(next(iter(_pages.values())))
 state.sync(_name)
 state.go_on(_pages)
-st.html(STYLE)
+style()
 _top = st.container(horizontal=True, vertical_alignment="center", key="top")
 share.problems()
 _above = st.container()

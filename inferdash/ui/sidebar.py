@@ -1,6 +1,6 @@
 """The part of the scenario that a page does not draw itself, beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -9,10 +9,16 @@ from inferdash.scenario import FIELDS, OWN, Place, mark
 from inferdash.studies import feature_cost, prompt_cache, traffic
 from inferdash.ui import state
 from inferdash.ui.controls import DATASHEET, control
+from inferdash.ui.sections import section
 
 _OWN_FIGURES: Final = "Own hardware figures"
 _RATES: Final = ("prices", "input_usd", "output_usd", "read", "write")
 
+_MACHINE: Final = {
+    group.capitalize(): [name for name in FIELDS if mark(name, Place).group == group and name not in DATASHEET]
+    for group in ("model", "accelerator", "workload")
+}
+"""What runs on what, for which requests."""
 _SIDEBARS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     feature_cost.NAME: {
         "Prompt and answer": (
@@ -38,10 +44,9 @@ _SIDEBARS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
 def sidebar(page: str) -> None:
     """The fields that count on a page and have no widget on it; to be called after the page."""
     with st.sidebar:
-        for heading, fields in _SIDEBARS.get(page, _machine()).items():
+        for heading, fields in _SIDEBARS.get(page, _MACHINE).items():
             st.subheader(heading)
-            for name in fields:
-                control(name, everywhere=True)
+            _each(fields)
             if heading == "Accelerator":
                 _own_figures()
         st.subheader("Link")
@@ -49,19 +54,14 @@ def sidebar(page: str) -> None:
         st.button("Reset to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
 
 
-def _machine() -> dict[str, list[str]]:
-    """What runs on what, for which requests."""
-    return {
-        group.capitalize(): [name for name in FIELDS if mark(name, Place).group == group and name not in DATASHEET]
-        for group in ("model", "accelerator", "workload")
-    }
-
-
 def _own_figures() -> None:
     """The datasheet's figures, each to be replaced; open where they are needed or in use."""
     scenario = state.scenario()
     if any(state.shown(name) for name in DATASHEET) or scenario.accelerator == OWN or scenario.deployment.peak is None:
         state.opens(_OWN_FIGURES)
-    with st.expander(_OWN_FIGURES, state.is_open(_OWN_FIGURES)):
-        for name in DATASHEET:
-            control(name, everywhere=True)
+    section(_OWN_FIGURES, lambda: _each(DATASHEET))
+
+
+def _each(fields: Iterable[str]) -> None:
+    for name in fields:
+        control(name, everywhere=True)

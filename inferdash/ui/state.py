@@ -7,6 +7,7 @@ So there is no second copy of a value that could be older than the first.
 """
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any, Final, NoReturn
@@ -213,10 +214,15 @@ def start(page: StreamlitPage) -> NoReturn:
     st.switch_page(page, query_params=_address() or tuple(links.parameters(BASE).items()))
 
 
+_now: ContextVar[_Session] = ContextVar("session")
+"""Whose run it is; Streamlit looks a key up in several dictionaries, and a run asks some hundred times."""
+
+
 def _session() -> _Session:
-    if _SESSION not in st.session_state:
-        st.session_state[_SESSION] = _Session()
-    session: _Session = st.session_state[_SESSION]
+    session = _now.get(None)
+    if session is None:
+        session = st.session_state.setdefault(_SESSION, _Session())
+        _now.set(session)
     return session
 
 
