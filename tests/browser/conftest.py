@@ -24,7 +24,7 @@ from inferdash.studies import compute_vs_memory
 ROOT: Final = Path(__file__).parents[2]
 PATH: Final = "/compute-vs-memory"
 _START_S: Final = 60
-_CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 _PATIENCE_MS: Final = 15_000
 
@@ -92,7 +92,7 @@ def server() -> Iterator[Server]:
 def browser() -> Iterator[Browser]:
     """The system's Chromium, else Playwright's own. While it is open no other test could run an event loop."""
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_CHROMIUM)
+        yield playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM)
 
 
 @pytest.fixture(scope="package")
