@@ -8,6 +8,7 @@ from inferdash import links, shipped
 from inferdash.studies.report import PAGES
 from inferdash.ui import navigation, share, state
 from inferdash.ui.assist import ICON, assist, style
+from inferdash.ui.mending import mended
 from inferdash.ui.sidebar import sidebar
 
 
@@ -35,8 +36,7 @@ try:
     _current.run()
 except Exception:  # whatever it is, the reader keeps the way to the other pages and to a scenario that works
     logging.getLogger("inferdash").exception("%s?%s", _current.url_path, links.encode(state.scenario()))
-    st.title("This page cannot be shown for this scenario.", anchor=False)
-    st.button("Reset to the chapter’s example", key="reset_failed", on_click=state.reset)
+    mended(_name)
 # The answer is on its way before what stands around it.
 sidebar(_name)
 with _above:

@@ -6,6 +6,7 @@ a button or by the address, begins a new edition, in which every widget is a new
 So there is no second copy of a value that could be older than the first.
 """
 
+import logging
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -243,7 +244,11 @@ def _read(fresh: Mapping[str, Any]) -> None:
 
 
 def _follow(session: _Session, address: Pairs) -> None:
-    decoded = links.decode(address)
+    try:
+        decoded = links.decode(address)
+    except Exception:  # reading a link never fails; if it does, the reader still has a page
+        logging.getLogger("inferdash").exception("a link of %d parameters", len(address))
+        decoded = links.Decoded(BASE, (Problem("", "The link could not be read."),), None)
     session.scenario, session.link_problems = decoded.scenario, decoded.problems
     session.unread, session.address = {}, address
     _renew(session)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
 from inferdash.facts import library
-from inferdash.scenario import CONFIG
+from inferdash.scenario import CONFIG, Scenario
 from inferdash.studies import expected, memory
 from inferdash.studies.report import STUDIES
 from inferdash.ui.server import FRAME
@@ -340,3 +340,33 @@ def test_the_table_of_models_marks_the_model() -> None:
     assert marked() == ["llama-3-8b"]
     field(app, "model").set_value("qwen3-8b").run()
     assert marked() == ["qwen3-8b"]
+
+
+def test_a_page_that_fails_offers_the_smallest_change_that_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened("memory", "batch=64&prompt=2000&v=1")
+    sound = memory.sentence
+
+    def failing(scenario: Scenario, result: Any) -> str:
+        if scenario.batch == 64:
+            raise ZeroDivisionError
+        return sound(scenario, result)
+
+    monkeypatch.setattr(memory, "sentence", failing)
+    app.run()
+    assert [button.label for button in app.button if "“" in button.label] == ["Set “Batch” to 1"]
+    app.button(key="mend batch").click().run()
+    assert address(app) == {"prompt": "2000", "v": "1"}
+    assert "2,000 tokens" in app.title[0].value
+
+
+def test_a_link_that_makes_reading_fail_leaves_a_page(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(links, "decode", failing)
+    app = started("batch=3&v=1")
+    assert not app.exception
+    assert any("The link could not be read." in text.value for text in app.text)
+    assert "MemoryError" in caplog.text
