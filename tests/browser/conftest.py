@@ -150,10 +150,21 @@ def said(query: str) -> str:
     return compute_vs_memory.sentence(scenario, compute_vs_memory.study(scenario))
 
 
+def unfold(page: Page, title: str) -> None:
+    """Opens a section of the page, unless it is open."""
+    section = page.get_by_test_id("stExpander").filter(has=page.get_by_text(title, exact=True))
+    if not section.locator("details[open]").count():
+        page.get_by_text(title, exact=True).click()
+        expect(section.locator("details[open]")).to_have_count(1)
+    settled(page)
+
+
 def shows(page: Page, query: str) -> None:
     """Asserts that the address is that of a link, and that sentence and widgets tell its scenario."""
     expect(page).to_have_url(re.compile(f"{re.escape(f'{PATH}?{query}')}$"))
     settled(page)
+    unfold(page, "Own hardware figures")
+    unfold(page, "Speculative decoding")
     scenario = links.decode(query).scenario
     cache = mark("kv", Choices).names()[scenario.kv]
     expect(page.get_by_role("heading", level=1)).to_have_text(said(query))
@@ -170,7 +181,7 @@ def shows(page: Page, query: str) -> None:
 
 def working(page: Page) -> None:
     """Opens Working."""
-    page.get_by_text("Working", exact=True).click()
+    unfold(page, "Working")
     page.locator(".katex").first.wait_for()
     settled(page)
 

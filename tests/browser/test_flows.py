@@ -13,7 +13,7 @@ from inferdash import links
 from inferdash.scenario import FIELDS, OWN, Scenario, mark
 from inferdash.studies.report import PAGES
 
-from .conftest import PATH, Server, entered, opened, said, serving, settled, shared, shows, working
+from .conftest import PATH, Server, entered, opened, said, serving, settled, shared, shows, unfold, working
 
 pytestmark = pytest.mark.browser
 
@@ -32,12 +32,17 @@ def _choose(page: Page, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+def _accept_more(page: Page) -> None:
+    unfold(page, "Speculative decoding")
+    page.get_by_role("slider", name="Acceptance").press("ArrowRight")
+
+
 EDITS: Final[tuple[tuple[Callable[[Page], object], str], ...]] = (
     (lambda page: entered(page, "Batch", "4"), "batch=4&v=1"),
     (lambda page: _choose(page, "Model", "Qwen3 32B"), "model=qwen3-32b&batch=4&v=1"),
     (lambda page: page.get_by_role("radio", name="fp8").first.click(), "model=qwen3-32b&kv=fp8&batch=4&v=1"),
     (
-        lambda page: page.get_by_role("slider", name="Acceptance").press("ArrowRight"),
+        _accept_more,
         "model=qwen3-32b&kv=fp8&batch=4&acceptance=0.81&v=1",
     ),
     (lambda page: entered(page, "Batch", "1"), "model=qwen3-32b&kv=fp8&acceptance=0.81&v=1"),
@@ -103,7 +108,7 @@ def test_middle_click_and_the_root_carry_the_scenario(page: Page) -> None:
     for query in ("v=1", "batch=4&v=1"):
         page.goto(f"/?{query}".removesuffix("?v=1"))
         expect(page).to_have_url(re.compile(rf"/overview\?{re.escape(query)}$"))
-    page.get_by_test_id("stMain").get_by_role("link", name="Compute vs memory").first.click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compute vs memory").click()
     shows(page, "batch=4&v=1")
     page.goto("/")
     expect(page).to_have_url(re.compile(r"/overview\?v=1$"))
@@ -187,7 +192,7 @@ def test_a_visit_asks_no_other_machine(browser: Browser, server: Server) -> None
         page.goto(f"{server.address}{PATH}")
         settled(page)
         working(page)
-        page.get_by_text("Sources", exact=True).click()
+        unfold(page, "Sources")
         shared(page)
         asked.append(page.locator("link[rel~=icon]").evaluate("icon => icon.href"))
     hosts = {urlsplit(url).netloc for url in asked if urlsplit(url).scheme not in {"data", "blob"}}
@@ -213,9 +218,8 @@ def test_reset_restores_the_chapters_example(page: Page) -> None:
 @pytest.mark.parametrize("query", ["v=1", "memory=96GiB&v=1"])
 def test_nonsense_in_a_field_is_said_in_one_sentence(page: Page, query: str) -> None:
     opened(page, query)
+    unfold(page, "Own hardware figures")
     memory = page.get_by_label("Memory", exact=True)
-    if not memory.is_visible():
-        page.get_by_text("Own hardware figures").click()
     entered(page, "Memory", "abc")
     sentence = page.get_by_text("memory=abc is not a number with a unit, such as 80 GB.")
     expect(sentence).to_have_count(1)
@@ -268,6 +272,7 @@ def test_scripts_are_compressed_when_asked(page: Page) -> None:
 def test_a_click_on_a_cell_of_the_table_of_models_chooses_also_after_back(page: Page) -> None:
     page.goto("/model?v=1")
     settled(page)
+    unfold(page, "Every model")
     for _ in range(2):
         table = page.get_by_test_id("stDataFrame")
         table.scroll_into_view_if_needed()
