@@ -8,6 +8,7 @@ fails: what cannot be read is a problem in a sentence, and the rest applies.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -29,6 +30,8 @@ _LONGEST: Final = 100_000
 """Characters of a query that are read; a link of this program has under 2,000."""
 _MOST: Final = 200
 """Parameters of a query that are read."""
+_LONGEST_NAME: Final = 100
+"""Characters of an unknown name or id that are compared with those there are."""
 _SOME: Final = 10
 """Ids that a sentence lists at most."""
 _EMPTY: Final = {"title": "none", "config": "none", "measured": "none"}
@@ -136,7 +139,12 @@ def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> l
     pairs = [(name, value) for name, value in query if name not in _STREAMLITS_OWN]
     if len(pairs) > _MOST:
         problems.append(Problem("", f"The link has {len(pairs):,} parameters, of which the first {_MOST} are read."))
-    return pairs[:_MOST]
+        pairs = pairs[:_MOST]
+    sizes = accumulate(len(name) + len(value) for name, value in pairs)
+    short = [pair for pair, size in zip(pairs, sizes, strict=True) if size <= _LONGEST]
+    if len(short) < len(pairs):
+        problems.append(Problem("", f"The link has more than {_LONGEST:,} characters; what is beyond is not read."))
+    return short
 
 
 def _version(written: str | None, problems: list[Problem]) -> tuple[int | None, Scenario]:
@@ -164,7 +172,7 @@ def _unread(names: list[str], values: Mapping[str, Any], baseline: Scenario, err
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name.lower(), FIELDS, n=1)
+    near = get_close_matches(name[:_LONGEST_NAME].lower(), FIELDS, n=1)
     advice = f" and is left out; did you mean {near[0]}?" if near else " and is left out."
     return f"{clipped(name)} is no part of a scenario{advice}"
 
@@ -174,7 +182,7 @@ def _reason(name: str, error: ErrorDetails) -> str:
         case "choice":
             names = mark(name, Choices).names()
             ids = {title.lower(): key for key, title in names.items()} | {key: key for key in names}
-            near = get_close_matches(str(error["input"])[:100].lower(), ids, n=1)
+            near = get_close_matches(str(error["input"])[:_LONGEST_NAME].lower(), ids, n=1)
             some = list(names)[:_SOME]
             known = f"known are {', '.join(some)}" + (f" and {len(names) - _SOME} more" if len(names) > _SOME else "")
             return error["msg"] + (f"; did you mean {ids[near[0]]}?" if near else f"; {known}")

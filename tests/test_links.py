@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from inferdash import links
 from inferdash.facts import library
 from inferdash.scenario import BASE, FIELDS, OWN, Choices, Scenario, counts, mark
+from inferdash.scenario.machine import _read_config
 from inferdash.studies.report import report
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_links.json").read_text(encoding="utf-8"))["links"]
@@ -386,6 +387,27 @@ def test_numbers_that_no_page_can_show_are_refused(values: str) -> None:
     decoded = links.decode(f"weight_values={values}&v=1")
     assert decoded.scenario.weight_values == BASELINE_1["weight_values"]
     assert "trillion" in decoded.problems[0].sentence
+
+
+@pytest.mark.parametrize("values", ["1001x1", "1, 1000x1", "-5x1", "1, -5x1", "0x1", "2, 0x1", "100000000x1", "x1"])
+def test_a_list_is_counted_before_it_is_made(values: str) -> None:
+    decoded = links.decode([("logits", values), ("v", "1")])
+    assert decoded.scenario.logits == BASELINE_1["logits"]
+    assert "is not a list of at most 1,000 numbers" in decoded.problems[0].sentence
+    assert links.decode([("logits", "1, 999x1"), ("v", "1")]).problems == ()
+
+
+def test_pairs_are_as_bounded_as_a_query() -> None:
+    decoded = links.decode([("batch", "4"), ("title", "x" * 10_000_000), ("gpus", "2"), ("v", "1")])
+    assert (decoded.scenario.batch, decoded.scenario.gpus) == (4, 1)
+    assert decoded.problems[0].sentence == "The link has more than 100,000 characters; what is beyond is not read."
+
+
+def test_configs_of_links_do_not_stay_in_memory() -> None:
+    for hidden in range(64, 64 * 300, 64):
+        config = json.dumps({"model_type": "llama", "hidden_size": hidden, "num_hidden_layers": 2})
+        links.decode([("model", "config"), ("config", config)])
+    assert _read_config.cache_info().currsize <= 64
 
 
 @pytest.mark.parametrize(

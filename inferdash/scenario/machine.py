@@ -1,6 +1,6 @@
 """What runs on what, for which requests: the part of a scenario that all pages share."""
 
-from functools import cache
+from functools import lru_cache
 from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -21,7 +21,7 @@ from inferdash.scenario.marks import CONFIG, OWN, TOKENS, Choices, Place, names_
 from inferdash.validated import Quantity, Validated
 
 
-@cache
+@lru_cache(maxsize=64)
 def _read_config(value: str) -> Found:
     return huggingface.read(huggingface.parse(value))
 

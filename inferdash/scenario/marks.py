@@ -70,14 +70,15 @@ class Several:
         Raises:
             PydanticCustomError: names the first that is none, or says that they are too many.
         """
+        values = tuple(dict.fromkeys(values))
+        if len(values) > self.most:
+            raise PydanticCustomError("plain", "holds more than {most}", {"most": self.most})
         names = self.of.names()
         unknown = next((value for value in values if value not in names), None)
         if unknown is not None:
             context = {"what": self.of.what, "one": unknown[:40] if unknown.isprintable() else "something"}
             raise PydanticCustomError("plain", "holds {one}, which is not a known {what}", context)
-        if len(values) > self.most:
-            raise PydanticCustomError("plain", "holds more than {most}", {"most": self.most})
-        return tuple(dict.fromkeys(values))
+        return values
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_before_validator_function(_parts, no_info_after_validator_function(self.known, handler(source)))
@@ -131,14 +132,15 @@ def numbers_in(text: str) -> list[float]:
     """The numbers of a list such as "500, 63x50": 500 once and 50 sixty-three times.
 
     Raises:
-        ValueError: where a part is no number, or the list is too long.
+        ValueError: where a part is no number, a count is below 1, or the list is too long.
     """
     found: list[float] = []
     for part in text.replace(";", ",").split(","):
         count, times, number = part.strip().rpartition("x")
-        found += [float(number)] * (int(count) if times else 1)
-        if len(found) > _LONGEST_LIST or not math.isfinite(found[-1]):
+        repeats, value = int(count) if times else 1, float(number)
+        if not (0 < repeats <= _LONGEST_LIST - len(found) and math.isfinite(value)):
             raise ValueError(text)
+        found += [value] * repeats
     return found
 
 
@@ -150,8 +152,9 @@ def numbers(value: str) -> str:
     """
     try:
         found = numbers_in(value)
-    except (ValueError, IndexError, OverflowError):
-        raise PydanticCustomError("plain", "is not a list of numbers with commas between them") from None
+    except ValueError:
+        what = "is not a list of at most {most} numbers with commas between them"
+        raise PydanticCustomError("plain", what, {"most": f"{_LONGEST_LIST:,}"}) from None
     if not all(number == 0 or 1 / _LARGEST_NUMBER <= abs(number) <= _LARGEST_NUMBER for number in found):
         raise PydanticCustomError("plain", "holds a number beyond a trillion, or one nearer to 0 than its inverse")
     return value

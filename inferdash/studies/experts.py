@@ -1,7 +1,7 @@
 """Section 10.6: experts: what a position works with, what a batch loads, what must stay in memory."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -196,7 +196,7 @@ def distinct_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _drawn_experts(kind: Experts, positions: int, skew: float) -> int:
     """Experts that one seeded pass over `positions` positions reads."""
     drawn = physics.drawn_positions(
