@@ -26,6 +26,8 @@ DISTINCT_NOTE: Final = "The line is the average for even routing; each square is
 _CURVE_POINTS: Final = 60
 _LARGEST_BATCH: Final = 65_536
 _DRAWN_POSITIONS: Final = 1024
+_DRAWN_AT_ONCE: Final = 2**20
+"""Positions times experts of a draw, at most; the models there are have half as many."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,7 @@ def distinct_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     drawn = [
         {"batch": int(batch), "experts": _drawn_experts(kind, int(batch), scenario.skew), "meaning": "compute"}
         for batch in batches
-        if batch <= _DRAWN_POSITIONS
+        if batch <= min(_DRAWN_POSITIONS, _DRAWN_AT_ONCE / kind.experts)
     ]
     return {
         "exact": [
