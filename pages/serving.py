@@ -51,7 +51,7 @@ def arrivals() -> None:
 
 def own_file() -> None:
     st.markdown(own_requests.INTRO)
-    own = uploaded(page.NAME, None, own_requests.study)
+    own = uploaded(page.NAME, own_requests.study)
     if own:
         own_ran, own_result = own_requests.result(scenario, own)
         st.markdown(own_requests.sentence(own, own_result))

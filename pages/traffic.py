@@ -15,7 +15,7 @@ scenario = state.scenario()
 ways = page.ways(scenario)
 head = st.container()
 controls("api", "compared")
-result = uploaded(page.NAME, ways, lambda stream, told: page.study(stream, ways, told))
+result = uploaded(page.NAME, page.study, ways)
 billed = result if result and result.own.requests else None
 
 

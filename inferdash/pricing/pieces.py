@@ -10,25 +10,41 @@ PIECE: Final = 1 << 16
 """Bytes that are read at a time, and those at the start of a file by which its kind is known."""
 LONGEST: Final = 1 << 24
 """Bytes of the longest line, or the longest request, that is read."""
+_BLANK: Final = re.compile(rb"\n\s*\n")
 SPACE_OR_COMMA: Final = re.compile(r"[\s,]*")
 
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes | None]:
-    """Whole lines of pieces that may end within one; None for a line that is too long."""
-    parts: list[bytes] = []
+    """Lines with their ends, of pieces that may end within one; None for a line that is too long.
+
+    Lines of nothing but white space are left out, many at once.
+    """
+    held: list[bytes] = []
     size = 0
     for piece in pieces:
-        size += len(piece)
+        first, *others = _BLANK.sub(b"\n", piece).split(b"\n")
+        size += len(first)
         if size <= LONGEST:
-            parts.append(piece)
+            held.append(first)
         else:
-            parts.clear()
-        if piece.endswith(b"\n"):
-            yield (piece if len(parts) == 1 else b"".join(parts)) if size <= LONGEST else None
-            parts.clear()
-            size = 0
-    if size:
-        yield b"".join(parts) if size <= LONGEST else None
+            held.clear()
+        if not others:
+            continue
+        first = b"".join(held)
+        if size > LONGEST:
+            yield None
+        elif first and not first.isspace():
+            yield first + b"\n"
+        *others, last = others
+        for line in others:
+            if line and not line.isspace():
+                yield line + b"\n"
+        held, size = [last], len(last)
+    last = b"".join(held)
+    if size > LONGEST:
+        yield None
+    elif last and not last.isspace():
+        yield last
 
 
 class Text:
@@ -56,8 +72,9 @@ class Text:
 
     def up_to(self, pattern: re.Pattern[str]) -> str:
         """What stands before a pattern; the text goes on behind it."""
-        while not (found := pattern.search(self.text)) and len(self.text) < LONGEST and self.more(PIECE):
-            pass
+        while not (found := pattern.search(self.text)) and len(self.text) < LONGEST:
+            if not self.more(max(PIECE, len(self.text))):
+                break
         if not found:
             self.broken = True
             self.text = ""

@@ -4,6 +4,7 @@ Each prompt is split into tokens that the cache gives back, tokens that it store
 disjoint and their sum is the prompt, so each token is billed once, at its own price.
 """
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -13,9 +14,12 @@ from inferdash.facts.prices import KINDS, Kind, PriceList, Rates
 from inferdash.pricing.tokens import Tokens, usd, without_cache
 
 MOST_BLOCKS: Final = 3_000_000
-"""Blocks that a replay keeps the clocks of, some 500 MB; before there are more, those used longest ago go."""
+"""Blocks that a replay keeps the clocks of, some 500 MB; before there are more, those used longest ago go.
+
+Several rules at once share them evenly, and so the memory.
+"""
 _MOST_EXPIRED: Final = 500_000
-"""Expired blocks after which the expired ones before them are forgotten."""
+"""Expired blocks after which the expired ones before them are forgotten, shared likewise."""
 _SWEEP_AT_LEAST: Final = 65_536
 _CLOCK_TICK_S: Final = 1e-6
 """Times that differ by less are equal; a difference of two times in floating point is not exact."""
@@ -178,20 +182,53 @@ def replays(requests: Iterable[Request], ways: Sequence[tuple[Rules, PriceList]]
     Raises:
         InconsistentUsageError: where a log records more tokens as read and stored than its prompts have.
     """
-    runs = [_Run(rules, prices) for rules, prices in ways]
+    edges = sorted({tier.above + (not tier.inclusive) for _, prices in ways for tier in prices.tiers})
+    counted = [_Sums() for _ in range(len(edges) + 1)]
+    rules = dict.fromkeys(rules for rules, _ in ways)
+    asked = {one: (_Cache(one, among=len(rules)), [_Sums() for _ in counted]) for one in rules}
     for request in requests:
-        for run in runs:
-            run.take(request)
-    return tuple(run.result() for run in runs)
+        place = bisect_right(edges, request.input_tokens)
+        if request.recorded is not None or not request.blocks:
+            counted[place].count(request)
+        else:
+            for cache, sums in asked.values():
+                sums[place].ask(cache, request)
+    sizes = (0, *edges)
+    return tuple(_bill(prices, zip(sizes, counted, asked[one][1], strict=True), asked[one][0]) for one, prices in ways)
 
 
 class _Sums:
-    """Tokens of the requests that pay the same rates."""
+    """Tokens of requests whose sizes no tier parts."""
 
-    __slots__ = ("output", "prompts", "read", "requests", "written", "written_long")
+    __slots__ = ("output", "prompts", "read", "requests", "untold", "why", "written", "written_long")
 
     def __init__(self) -> None:
-        self.requests = self.prompts = self.read = self.written = self.written_long = self.output = 0
+        self.requests = self.prompts = self.read = self.written = self.written_long = self.output = self.untold = 0
+        self.why = [0, 0, 0, 0]
+
+    def count(self, request: Request) -> None:
+        """Adds a request whose split the log records, or that says nothing about its prompt: no rules play a part."""
+        self.requests += 1
+        self.prompts += request.input_tokens
+        self.output += request.output_tokens
+        self.untold += request.input_tokens
+        recorded = request.recorded
+        if recorded is not None:
+            self.read += recorded.read_tokens
+            self.written += recorded.written_tokens
+            self.written_long += recorded.written_long_tokens
+            self.untold -= recorded.read_tokens
+
+    def ask(self, cache: "_Cache", request: Request) -> None:
+        """Adds a request that names its blocks, as the cache has them."""
+        self.requests += 1
+        self.prompts += request.input_tokens
+        self.output += request.output_tokens
+        read, stored, why = cache.ask(request)
+        self.read += read
+        self.written += stored
+        for place, tokens in enumerate(why):
+            self.why[place] += tokens
 
     def tokens(self) -> Tokens:
         """By what they are billed as."""
@@ -199,64 +236,30 @@ class _Sums:
         return Tokens(fresh, self.read, self.written - self.written_long, self.written_long, self.output)
 
 
-class _Run:
-    """A replay under way."""
-
-    def __init__(self, rules: Rules, prices: PriceList) -> None:
-        self.prices = prices
-        self.cache = _Cache(rules)
-        self.sums = {rates: _Sums() for rates in (prices.rates, *(tier.rates for tier in prices.tiers))}
-        self.lowest = self.sums[prices.rates]
-        self.tiers = [(tier, self.sums[tier.rates]) for tier in prices.tiers]  # rates are slow to look up by
-        self.gap = self.short = self.never = self.rest = self.untold = 0
-
-    def take(self, request: Request) -> None:
-        """Adds a request."""
-        sums = self.lowest
-        for tier, above in self.tiers:
-            if tier.holds(request.input_tokens):
-                sums = above
-        sums.requests += 1
-        sums.prompts += request.input_tokens
-        sums.output += request.output_tokens
-        recorded = request.recorded
-        if recorded is not None:
-            sums.read += recorded.read_tokens
-            sums.written += recorded.written_tokens
-            sums.written_long += recorded.written_long_tokens
-            self.untold += request.input_tokens - recorded.read_tokens
-        elif request.blocks:
-            from_cache, stored, why = self.cache.ask(request)
-            sums.read += from_cache
-            sums.written += stored
-            self.gap += why[0]
-            self.short += why[1]
-            self.never += why[2]
-            self.rest += why[3]
-        else:
-            self.untold += request.input_tokens
-
-    def result(self) -> Replay:
-        """The bill of those taken so far."""
-        found = {rates: sums.tokens() for rates, sums in self.sums.items()}
-        dollars = {rates: usd(tokens, rates) for rates, tokens in found.items()}
-        over = [rates for rates in found if rates != self.prices.rates]
-        return Replay(
-            requests=sum(sums.requests for sums in self.sums.values()),
-            tokens=sum(found.values(), Tokens()),
-            usd={kind: _sum(part[kind] for part in dollars.values()) for kind in KINDS},
-            cost_without_cache_usd=_sum(_cost(without_cache(tokens), rates) for rates, tokens in found.items()),
-            why=NotRead(
-                gap_over_lifetime=self.gap,
-                below_minimum=self.short,
-                never_seen=self.never,
-                rest_of_block=self.rest,
-                not_told=self.untold,
-            ),
-            over_tier=sum(self.sums[rates].requests for rates in over),
-            over_tier_usd=_sum(_cost(found[rates], rates) - _cost(found[rates], self.prices.rates) for rates in over),
-            forgotten_blocks=self.cache.forgotten,
-        )
+def _bill(prices: PriceList, parts: Iterable[tuple[int, _Sums, _Sums]], cache: "_Cache") -> Replay:
+    """The bill of requests by their size; each part is the least of its sizes, those counted, and those asked."""
+    found = {rates: Tokens() for rates in (prices.rates, *(tier.rates for tier in prices.tiers))}
+    requests, over_tier, untold, why = 0, 0, 0, [0, 0, 0, 0]
+    for size, *both in parts:
+        rates = prices.for_input(size)
+        for sums in both:
+            found[rates] += sums.tokens()
+            requests += sums.requests
+            over_tier += sums.requests if rates != prices.rates else 0
+            untold += sums.untold
+            why = [one + more for one, more in zip(why, sums.why, strict=True)]
+    dollars = {rates: usd(tokens, rates) for rates, tokens in found.items()}
+    gap, short, never, rest = why
+    return Replay(
+        requests=requests,
+        tokens=sum(found.values(), Tokens()),
+        usd={kind: _sum(part[kind] for part in dollars.values()) for kind in KINDS},
+        cost_without_cache_usd=_sum(_cost(without_cache(tokens), rates) for rates, tokens in found.items()),
+        why=NotRead(gap_over_lifetime=gap, below_minimum=short, never_seen=never, rest_of_block=rest, not_told=untold),
+        over_tier=over_tier,
+        over_tier_usd=_sum(_cost(found[rates], rates) - _cost(found[rates], prices.rates) for rates in found),
+        forgotten_blocks=cache.forgotten,
+    )
 
 
 def _cost(tokens: Tokens, rates: Rates) -> Decimal:
@@ -270,8 +273,10 @@ def _sum(dollars: Iterable[Decimal]) -> Decimal:
 class _Cache:
     """The blocks that were stored, each with its clock; what has expired is dropped."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, *, among: int) -> None:
+        """`among` is how many caches share the memory."""
         self.rules = rules
+        self.most, self.most_expired = MOST_BLOCKS // among, _MOST_EXPIRED // among
         self.through_s = rules.lifetime_s + _CLOCK_TICK_S
         self.clocks: dict[Hashable, float] = {}
         self.expired: set[Hashable] = set()
@@ -327,11 +332,11 @@ class _Cache:
         """Drops what has expired; as rare as the blocks are many, so that it costs little for each."""
         live = {block: clock for block, clock in self.clocks.items() if now - clock <= self.through_s}
         self.expired.update(block for block in self.clocks if block not in live)
-        if len(self.expired) > _MOST_EXPIRED:
+        if len(self.expired) > self.most_expired:
             self.expired, self.expired_before = set(), self.expired
-        if len(live) > MOST_BLOCKS * 3 // 4:
-            newest = sorted(live, key=live.__getitem__)[-(MOST_BLOCKS // 2) :]
+        if len(live) > self.most * 3 // 4:
+            newest = sorted(live, key=live.__getitem__)[-(self.most // 2) :]
             self.forgotten += len(live) - len(newest)
             live = {block: live[block] for block in newest}
         self.clocks = live
-        self.sweep_at = min(2 * len(live) + _SWEEP_AT_LEAST, MOST_BLOCKS)
+        self.sweep_at = min(2 * len(live) + _SWEEP_AT_LEAST, self.most)

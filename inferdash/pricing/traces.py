@@ -11,10 +11,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from inferdash.pricing.pieces import PIECE, Text, whole_lines
 from inferdash.pricing.replay import Request
@@ -34,11 +34,23 @@ from inferdash.pricing.usage import (
     usage_of,
 )
 
+T = TypeVar("T")
+
 MOONCAKE_BLOCK: Final = 512
 """Tokens of a block in the traces of Mooncake."""
 SESSION_BLOCK: Final = 64
 """Tokens of a block in sessions of a coding assistant, where the file does not say."""
 
+MOST: Final = 5_000_000
+"""Lines, or requests, of a file that are read."""
+_MOST_COLUMNS: Final = 1000
+_MOST_SIGNS: Final = 100_000
+"""Signs between columns that a line may have, those within texts included."""
+_LONGEST_NAME: Final = 100
+"""Characters of a model's name, or a block's id, that are kept."""
+_DEEPEST: Final = 50
+"""Sub-agents below each other."""
+_LARGEST_ID: Final = 2**63
 _REMEMBERED: Final = 200_000
 """Lines among which a repetition is noticed."""
 _MOST_MODELS: Final = 100
@@ -87,8 +99,8 @@ _REASONS: Final = {
 class Readable(Protocol):
     """A file, an upload or a pipe that is open for bytes."""
 
-    def readline(self, size: int, /) -> bytes:
-        """The rest of a line, at most so many bytes of it; nothing at the end of the file."""
+    def read(self, size: int, /) -> bytes:
+        """The next bytes, at most so many; nothing at the end of the file."""
 
 
 class Trace:
@@ -113,11 +125,11 @@ class Trace:
         self._reasons: Counter[str] = Counter()
         self._said: list[str] = []
         self._repeated = self._earlier = self._untold = self._count = 0
-        self._recent: set[Hashable] = set()
-        self._recent_before: set[Hashable] = set()
+        self._recent: set[int] = set()
+        self._recent_before: set[int] = set()
         self._models: set[str] = set()
         self._now_s = -math.inf
-        self._timed = True
+        self._timed = self._whole = True
         self._requests = self._recognised(stream)
 
     def __iter__(self) -> Iterator[Request]:
@@ -165,7 +177,7 @@ class Trace:
 
     def _recognised(self, stream: Readable) -> Iterator[Request]:
         """The reader for the kind of file that its first bytes show."""
-        pieces = iter(partial(stream.readline, PIECE), b"")
+        pieces = iter(partial(stream.read, PIECE), b"")
         first: list[bytes] = []
         size = 0
         for piece in pieces:
@@ -231,7 +243,7 @@ class Trace:
                 self._untold += 1
             yield request
 
-    def _note(self, key: Hashable) -> None:
+    def _note(self, key: int) -> None:
         """Counts a line that came before, among the last ones."""
         if key in self._recent or key in self._recent_before:
             self._repeated += 1
@@ -241,19 +253,25 @@ class Trace:
 
     def _note_model(self, model: Any) -> None:
         if isinstance(model, str) and model and len(self._models) < _MOST_MODELS:
-            self._models.add(model)
+            self._models.add(model[:_LONGEST_NAME])
+
+    def _bounded(self, records: Iterable[T]) -> Iterator[T]:
+        """The first lines or requests, and a sentence where there are more."""
+        for count, record in enumerate(records):
+            if count == MOST:
+                self._refuse(f"The file has more than {MOST:,} {self._noun}s; those after them are not read.")
+                return
+            yield record
 
     # JSON
 
     def _from_lines(self, pieces: Iterator[bytes]) -> Iterator[Request]:
         """Requests of JSON lines, each on its own."""
-        for line in whole_lines(pieces):
+        for line in self._bounded(whole_lines(pieces)):
             if line is None:
                 self._leave_out("long")
                 continue
             text = line.decode("utf-8-sig", errors="replace").strip()
-            if not text:
-                continue
             try:
                 record = json.loads(text)
             except (ValueError, RecursionError):
@@ -268,12 +286,12 @@ class Trace:
                 self._leave_out(str(error))
                 continue
             named = record.get("request_id") or record.get("requestId")
-            self._note(("id", named) if isinstance(named, str) else hash(text))
+            self._note(hash(("id", named)) if isinstance(named, str) else hash(text))
             yield request
 
     def _from_objects(self, text: "Text", request_of: Callable[[Any], Request]) -> Iterator[Request]:
         """Requests of JSON objects that stand one after another, over lines or in a list."""
-        for record in text.objects():
+        for record in self._bounded(text.objects()):
             try:
                 yield request_of(record)
             except UnreadLineError as error:
@@ -313,20 +331,21 @@ class Trace:
         header = text.up_to(_REQUESTS)
         size = _BLOCK_SIZE.search(header)
         block = max(1, int(size[1])) if size else SESSION_BLOCK
-        for record in text.objects():
-            yield from self._session_requests(record, block, 0.0)
+        requests = (one for record in text.objects() for one in self._session_requests(record, block, 0.0, 0))
+        yield from filter(None, self._bounded(requests))
         if text.broken:
             self._refuse("The file is cut off, or is not valid JSON from some place on.")
 
-    def _session_requests(self, record: Any, block: int, started_s: float) -> Iterator[Request]:
+    def _session_requests(self, record: Any, block: int, started_s: float, depth: int) -> Iterator[Request | None]:
+        """The request of a record, or those of the sub-agent that it is; None for one that is left out."""
         nested = record.get("requests") if isinstance(record, dict) else None
-        if isinstance(nested, list):
+        if isinstance(nested, list) and depth < _DEEPEST:
             first = next((one.get("t") for one in nested if isinstance(one, dict)), None)
             own, inner = record.get("t"), first
             # A sub-agent cannot ask before it was started: such times count from its start.
             later = is_number(own) and is_number(inner) and inner < own
             for one in nested:
-                yield from self._session_requests(one, block, started_s + (own if later else 0.0))
+                yield from self._session_requests(one, block, started_s + (own if later else 0.0), depth + 1)
             return
         try:
             if not isinstance(record, dict):
@@ -340,6 +359,7 @@ class Trace:
             )
         except UnreadLineError as error:
             self._leave_out(str(error))
+            yield None
             return
         self._note_model(record.get("model"))
         yield request
@@ -348,24 +368,16 @@ class Trace:
 
     def _from_csv(self, pieces: Iterator[bytes]) -> Iterator[Request]:
         """Requests of a table whose first line names the columns."""
-        last = b"\n"
-
-        def texts() -> Iterator[str]:
-            nonlocal last
-            for line in whole_lines(pieces):
-                if line is None:
-                    self._leave_out("long")
-                    continue
-                last = line
-                yield line.decode("utf-8-sig", errors="replace")
-
-        lines = texts()
-        header_line = next((line for line in lines if line.strip()), "")
-        delimiter = max(",;\t|", key=header_line.count)
+        lines = self._bounded(whole_lines(pieces))
+        first = (next(lines, None) or b"").decode("utf-8-sig", errors="replace")
+        sign = max(",;\t|", key=first.count)
+        if first.count(sign) >= _MOST_COLUMNS:
+            self._refuse(f"The first line has more than {_MOST_COLUMNS:,} columns, so it is no list of requests.")
+            return
         try:
-            header = [name.strip() for name in next(csv.reader([header_line], delimiter=delimiter), [])]
+            header = [name.strip() for name in next(csv.reader([first], delimiter=sign), [])]
         except csv.Error:
-            header = [header_line.strip()]
+            header = [first.strip()]
         columns = [meaning_of(name) for name in header]
         inputs, outputs = ({f"google_{name}", name, f"{name}_or_text"} for name in ("input", "output"))
         if not inputs & set(columns) or not outputs & set(columns):
@@ -378,7 +390,7 @@ class Trace:
         self.kind = "azure" if {"ContextTokens", "GeneratedTokens"} <= set(header) else "usage"
         self._timed = "time" in columns or "time_ms" in columns
         meant = [(place, meaning) for place, meaning in enumerate(columns) if meaning]
-        rows = csv.reader(lines, delimiter=delimiter)
+        rows = csv.reader(self._table_lines(lines, sign.encode()), delimiter=sign)
         while True:
             try:
                 row = next(rows, None)
@@ -390,7 +402,7 @@ class Trace:
             if not row or row == header or not any(row):
                 continue
             if len(row) != len(columns) and (len(row) < len(columns) or any(row[len(columns) :])):
-                if last.endswith(b"\n"):
+                if self._whole:
                     self._leave_out("columns")
                 else:
                     self._refuse("The last line is cut off.")
@@ -402,6 +414,15 @@ class Trace:
                 continue
             self._note(hash(tuple(row)))
             yield request
+
+    def _table_lines(self, lines: Iterable[bytes | None], sign: bytes) -> Iterator[str]:
+        """The lines of a table, apart from those that cannot be one; `_whole` says whether the last one had an end."""
+        for line in lines:
+            if line is None or line.count(sign) > _MOST_SIGNS:
+                self._leave_out("long" if line is None else "columns")
+                continue
+            self._whole = line.endswith(b"\n")
+            yield line.decode("utf-8-sig", errors="replace")
 
     def _row_request(self, meant: Sequence[tuple[int, str]], row: Sequence[str]) -> Request:
         numbers: Record = {}
@@ -436,6 +457,14 @@ def _mooncake(record: Record) -> Request:
 def _blocks(ids: Any) -> tuple[Hashable, ...]:
     if ids is None:
         return ()
-    if not isinstance(ids, list) or not {*map(type, ids)} <= {int, str}:
+    if not isinstance(ids, list) or not (kinds := {*map(type, ids)}) <= {int, str}:
         raise UnreadLineError("ids")
-    return tuple(ids)
+    if kinds == {int} and min(ids) > -_LARGEST_ID and max(ids) < _LARGEST_ID:
+        return tuple(ids)
+    return tuple(_short(one) for one in ids)
+
+
+def _short(block: int | str) -> Hashable:
+    """An id of a block that takes little memory; a hash in place of a long one."""
+    long = len(block) > _LONGEST_NAME if isinstance(block, str) else not -_LARGEST_ID < block < _LARGEST_ID
+    return ("long", hash(block)) if long else block

@@ -1,6 +1,6 @@
 """Requests of a file, sent through the scenario's replicas as fast as they came."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -16,7 +16,8 @@ from inferdash.studies.simulation import Run, run_of
 
 MOST: Final = 200_000
 """Requests of a file that are simulated, its first ones."""
-_TOLD_EVERY: Final = 5000
+_MOST_BLOCKS: Final = 3_000_000
+"""Blocks of prompts that are remembered, the first ones."""
 _TIMELESS: Final = "The file has no times, so nothing of it can come after something else."
 INTRO: Final = (
     "Upload a log or a trace, in the forms that “Your traffic” reads: its requests come as they came, with their own "
@@ -34,34 +35,37 @@ class Own:
     """What the reader should know about the file, in sentences."""
 
 
-def study(stream: Readable, told: Callable[[int], None] = lambda _: None) -> Own:
+def study(stream: Readable) -> Own:
     """Reads the requests of a file; those without tokens count as one.
 
     Args:
         stream: a file that is open for bytes.
-        told: is told now and then how many requests were read; what it raises ends the reading.
 
     Raises:
         OSError: where the file cannot be read.
     """
     trace, seen = Trace(stream), set[Hashable]()
     rows: list[tuple[float, int, int, int]] = []
-    for count, one in enumerate(islice(trace, MOST)):
-        if count % _TOLD_EVERY == 0:
-            told(count)
+    for one in islice(trace, MOST + 1):
         tokens = max(1, one.input_tokens)
         blocks = 0
         for block in one.blocks:
             if block not in seen:
                 break
             blocks += 1
-        seen.update(one.blocks)
+        if len(seen) < _MOST_BLOCKS:
+            seen.update(one.blocks)
         read = one.recorded.read_tokens if one.recorded else blocks * one.block_tokens
         rows.append((one.time_s, tokens, max(1, one.output_tokens), min(read, tokens - 1)))
+    cut: tuple[str, ...] = ()
+    if len(rows) > MOST:
+        cut += (f"Only the first {MOST:,} requests of the file are read.",)
+    if len(seen) >= _MOST_BLOCKS:
+        cut += (f"Of the blocks of prompts the first {_MOST_BLOCKS:,} are remembered; later ones are not found again.",)
+    del rows[MOST:]
     rows.sort()
     table = np.array(rows).reshape(-1, 4)
     arrival_s = table[:, 0] - table[0, 0] if rows else table[:, 0]
-    cut = (f"Only the first {MOST:,} requests are simulated.",) if len(rows) == MOST else ()
     prompt, answer, found = table[:, 1:].astype(np.int64).T
     who = requests(arrival_s, prompt=prompt, answer=answer, found=found)
     if len(who) > 1 and not who.arrival_s[-1]:

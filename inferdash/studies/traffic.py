@@ -1,13 +1,13 @@
 """What the reader's own requests cost, why tokens were not read from the cache, and what other rules would cost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts.prices import Kind, PriceList, Rates
-from inferdash.pricing.replay import Replay, Request, Rules, replays
+from inferdash.pricing.replay import Replay, Rules, replays
 from inferdash.pricing.traces import Readable, Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies import api
@@ -26,8 +26,6 @@ Upload what your requests were; they are read one after another through the rule
 The file stays in the memory of this server while the page is open; nothing of it is stored, logged or sent on.
 The example is the first 20 minutes of a public trace of a chat service, from Mooncake.
 """
-_TOLD_EVERY: Final = 5000
-"""Requests after which progress is told again."""
 
 
 @dataclass(frozen=True)
@@ -95,26 +93,18 @@ def _stored_at(rates: Rates, factor: Decimal) -> Rates:
     return replace(rates, write=rates.input * factor)
 
 
-def study(stream: Readable, asked: tuple[Way, ...], told: Callable[[int], None] = lambda _: None) -> Traffic:
+def study(stream: Readable, asked: tuple[Way, ...]) -> Traffic:
     """Reads a file once and bills its requests in each way.
 
     Args:
         stream: a file that is open for bytes.
         asked: prices and rules, the scenario's own first.
-        told: is told now and then how many requests were read; what it raises ends the reading.
 
     Raises:
         OSError: where the file cannot be read.
     """
     trace = Trace(stream)
-
-    def watched() -> Iterator[Request]:
-        for count, request in enumerate(trace):
-            if count % _TOLD_EVERY == 0:
-                told(count)
-            yield request
-
-    results = replays(watched(), [(way.rules, way.prices) for way in asked])
+    results = replays(trace, [(way.rules, way.prices) for way in asked])
     found = tuple((way.name, result) for way, result in zip(asked, results, strict=True))
     said = [*trace.problems, *problems(results[0], asked[0].prices)]
     if results[0].why.not_told and results[0].read_tokens:

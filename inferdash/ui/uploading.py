@@ -1,69 +1,91 @@
-"""Reading a file of the reader's requests: with progress, to be stopped, and kept nowhere."""
+"""Reading a file of the reader's requests: with progress, to be stopped, and kept no longer than the session."""
 
-import io
 import lzma
 from collections.abc import Callable, Hashable
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from inferdash import quantities, shipped
-from inferdash.ui import state
+from inferdash.ui import heavy, state
 
 T = TypeVar("T")
-Told: TypeAlias = Callable[[int], None]
 
 _EXAMPLE: Final = "_example"
 """Session state: the page on which the example stands for a file."""
 _DONE: Final = "_traffic"
-"""Session state: what was asked last, and what came of it."""
+"""Session state: what was asked last, and what came of it, or why nothing did."""
 _STOPPED: Final = "_stopped"
 """Session state: what was asked when the reader stopped it."""
+_LOST: Final = "_lost"
+"""Session state: how many files were lost; each time the uploader is a new and empty one."""
 
 
-def uploaded(page: str, asked: Hashable, study: Callable[[io.BytesIO, Told], T]) -> T | None:
-    """What came of the reader's file, or of the example; None where there is none yet, or it was stopped.
+def uploaded(page: str, study: Callable[..., T], *asked: Hashable) -> T | None:
+    """What came of the reader's file, or of the example; None where there is none yet, it was stopped, or it failed.
 
     Args:
         page: whose file it is.
+        study: a function of a module that reads a file, open for bytes, with what follows it.
         asked: what the study depends on beside the file.
-        study: reads a file, telling now and then how many requests it has read.
     """
-    file = st.file_uploader(
-        "A log of usage or a trace, CSV or JSON", key="_requests", on_change=_take, args=(page,), max_upload_size=400
-    )
+    file = _file(page)
     st.button("Try an example", key="_try", on_click=_try, args=(page,), disabled=file is not None)
     if file is None and st.session_state.get(_EXAMPLE) != page:
         return None
     question: Hashable = (page, file.file_id if file else "", asked)
-    done: dict[Hashable, T] = st.session_state.get(_DONE, {})
+    done: dict[Hashable, T | heavy.HeavyWorkError] = st.session_state.get(_DONE, {})
     if question not in done:
         if st.session_state.get(_STOPPED) == question:
             st.text("Stopped before the end of the file.")
             st.button("Read it again", key="_again", on_click=_go_on)
             return None
-        if file:
-            file.seek(0)
-        st.session_state[_DONE] = {question: _read(file or _example(), study, question)}
+        content = file.getbuffer() if file else memoryview(_example())
+        st.session_state[_DONE] = {question: _read(content, study, asked, question)}
         st.rerun()
-    return done[question]
+    result = done[question]
+    if isinstance(result, heavy.HeavyWorkError):
+        st.text(str(result))
+        return None
+    return result
 
 
-def _read(stream: io.BytesIO, study: Callable[[io.BytesIO, Told], T], question: Hashable) -> T:
+def _file(page: str) -> UploadedFile | None:
+    """The file that the reader uploads. One that went with a restart of the server is asked for again."""
+    lost = st.session_state.get(_LOST, 0)
+    key = f"_requests{lost or ''}"
+    if isinstance(st.session_state.get(key), DeletedFile):
+        st.session_state[_LOST] = lost + 1
+        return _file(page)
+    file = st.file_uploader(
+        "A log of usage or a trace, CSV or JSON", key=key, on_change=_take, args=(page,), max_upload_size=400
+    )
+    if lost and file is None:
+        st.text("The server was restarted and has your file no more; upload it again.")
+    return file
+
+
+def _read(
+    content: memoryview, study: Callable[..., T], asked: tuple[Hashable, ...], question: Hashable
+) -> T | heavy.HeavyWorkError:
     """Reads a file under a bar; a click on the button ends this run at the next move of the bar."""
-    size = stream.getbuffer().nbytes or 1
     bar = st.progress(0.0)
     st.button("Cancel", key="_stop", on_click=_stop, args=(question,))
+    size = quantities.shown(content.nbytes, "B")
 
-    def told(count: int) -> None:
-        bar.progress(min(1.0, stream.tell() / size), quantities.count(count, "request"))
+    def told(share: float, waiting: str) -> None:
+        bar.progress(share, waiting or f"{quantities.shown(share * content.nbytes, 'B')} of {size}")
 
-    return study(stream, told)
+    try:
+        return heavy.done(study, *asked, told=told, content=content)
+    except heavy.HeavyWorkError as failure:
+        return failure
 
 
-def _example() -> io.BytesIO:
+def _example() -> bytes:
     packed = shipped("presets") / "traces" / "mooncake_conversation_first1200s.jsonl.xz"
-    return io.BytesIO(lzma.decompress(packed.read_bytes()))
+    return lzma.decompress(packed.read_bytes())
 
 
 def _take(page: str) -> None:

@@ -66,19 +66,6 @@ def test_a_loss_is_called_a_loss() -> None:
     assert "a loss" in traffic.sentence(Scenario(), asked(usage))
 
 
-def test_progress_is_told_and_may_end_the_reading() -> None:
-    class EndedError(Exception):
-        pass
-
-    def told(count: int) -> None:
-        if count:
-            raise EndedError
-
-    lines = b"\n".join(json.dumps(REQUEST).encode() for _ in range(6000))
-    with pytest.raises(EndedError):
-        traffic.study(io.BytesIO(lines), traffic.ways(Scenario()), told)
-
-
 def test_parts_of_the_bars_and_tables_add_up() -> None:
     result = asked(REQUEST, {**REQUEST, "time": 2}, query="api=google/gemini-3.8-flash&v=1")
     bars = traffic.bar_rows(result)["bars"]

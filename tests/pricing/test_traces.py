@@ -335,13 +335,68 @@ def test_a_line_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
     assert problems == ("1 line is longer than 16 MB.",)
 
 
+def test_no_more_lines_or_requests_than_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traces, "MOST", 3)
+    line = '{"time": 0, "in": 5, "out": 1}'
+    for content, noun in (
+        ("\n".join([line] * 4), "lines"),
+        (f"{line}\nx\nx\nx", "lines"),
+        ("time,in,out" + "\n0,5,1" * 4, "lines"),
+        (f"[{','.join([line] * 4)}]", "requests"),
+        ('{"block_size": 1, "requests": [' + ",".join(['{"t": 0, "in": 5, "out": 1}'] * 4) + "]}", "requests"),
+        ('{"block_size": 1, "requests": [{"requests": [' + ",".join(["1"] * 4) + "]}]}", "requests"),
+    ):
+        requests, problems, trace = read(content)
+        assert len(requests) <= 3
+        assert f"The file has more than 3 {noun}; those after them are not read." in problems
+        assert trace.left_out
+
+
+def test_blank_lines_are_no_lines() -> None:
+    content = "\n \n\r\n in,out\n" + "\n" * 200_000 + "  \n5,1\r\n\r\n \t\n" + "6,1" + "\n" * 70_000
+    requests, problems, trace = read(content)
+    assert [one.input_tokens for one in requests] == [5, 6]
+    assert trace.left_out == 0
+    assert len(problems) == 2
+
+
+def test_names_and_ids_of_a_file_take_little_memory() -> None:
+    long = "n" * 1_000_000
+    line = {"timestamp": 0, "input_length": 1024, "output_length": 1, "hash_ids": [long, long + "x"]}
+    (one,), _, _ = read(json.dumps(line))
+    assert len(one.blocks) == len(set(one.blocks)) == 2
+    assert max(len(str(block)) for block in one.blocks) < 50
+    (one,), _, _ = read(json.dumps(line | {"hash_ids": [10**4000, 10**4000 + 1, 5, -1, -2]}))
+    assert len(set(one.blocks)) == 5
+    assert max(len(str(block)) for block in one.blocks) < 50
+    _, _, trace = read(json.dumps({"time": 0, "in": 1, "out": 1, "model": long}))
+    assert [len(name) for name in trace.models] == [100]
+
+
+def test_more_columns_than_a_log_has() -> None:
+    _, problems, _ = read("in,out" + ",x" * 1_000_000 + "\n1,1\n")
+    assert problems == ("The first line has more than 1,000 columns, so it is no list of requests.",)
+    requests, problems, _ = read("in,out\n1,1\n" + "," * 1_000_000 + "\n2,1\n")
+    assert [one.input_tokens for one in requests] == [1, 2]
+    assert "1 line has another number of columns than the first line." in problems
+
+
+def test_sub_agents_below_each_other_without_end() -> None:
+    inner = '{"t": 0, "in": 5, "out": 1}'
+    for _ in range(300):
+        inner = f'{{"requests": [{inner}]}}'
+    requests, problems, trace = read(f'{{"block_size": 64, "requests": [{inner}]}}')
+    assert (requests, trace.left_out) == ([], 1)
+    assert problems
+
+
 class Endless:
     """A log that never ends, and counts what was taken from it."""
 
     def __init__(self) -> None:
         self.taken = 0
 
-    def readline(self, size: int, /) -> bytes:
+    def read(self, size: int, /) -> bytes:
         self.taken += 1
         return b'{"time": %d, "input": 5, "cached": 0, "output": 1}\n' % self.taken if size else b""
 
