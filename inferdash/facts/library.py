@@ -15,6 +15,7 @@ from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.caching import CachingRules
 from inferdash.facts.engine import Engine
+from inferdash.facts.engine_memory import EngineMemory
 from inferdash.facts.example import Example
 
 Fact = TypeVar("Fact", bound=BaseModel)
@@ -86,3 +87,14 @@ def written(architecture: Architecture) -> str:
                 layer[name] = {"kind": getattr(blocks, name).kind} | layer[name]
     blocks_last = {**{name: value for name, value in fields.items() if name != "blocks"}, "blocks": fields["blocks"]}
     return tomli_w.dumps(blocks_last)
+
+
+@cache
+def engine_memory() -> dict[str, EngineMemory]:
+    """Id of an engine -> how it divides the memory; "unknown" for those without a logged start."""
+    return _read_all("memory", EngineMemory)
+
+
+def memory_of(engine: str) -> EngineMemory:
+    """How an engine divides the memory; what logged engines have in common where it was not found to log it."""
+    return engine_memory().get(engine, engine_memory()["unknown"])

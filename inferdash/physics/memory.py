@@ -1,21 +1,29 @@
 """What the memory holds: the parameters and the caches of the requests."""
 
+from typing import Final
+
 import numpy as np
 
+from inferdash.facts.architecture import Architecture
+from inferdash.facts.engine_memory import EngineMemory
+from inferdash.facts.precision import PRECISIONS, Precision
 from inferdash.formula import Number, formula
+from inferdash.layers.counts import Counts
+from inferdash.layers.feed_forward import Experts
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.parallelism import requests_of_a_group
+from inferdash.physics.parameters import bytes_in_format, parameters
 
 
 @formula(unit="B", ref="engine-memory")
-def usable_memory(*, visible: Number, share: Number, activations: Number, overhead: Number) -> Number:
-    """Bytes of one accelerator that an engine has for parameters and caches.
-
-    It takes a share of what the driver shows, and keeps room for activations and for what lies outside its own
-    allocator.
-    """
-    return np.maximum(0, visible * share - activations - overhead)
+def widened_bytes(
+    *, expert_bytes: Number, width: Number, hidden: Number, to_width: Number, to_hidden: Number
+) -> Number:
+    """Bytes that experts take beyond those of their file, where kernels want their sides at multiples."""
+    return expert_bytes * (
+        np.ceil(width / to_width) * to_width * np.ceil(hidden / to_hidden) * to_hidden / (width * hidden) - 1
+    )
 
 
 @formula(unit="requests", ref="batching")
@@ -84,3 +92,28 @@ def free_bytes_of_one(deployment: Deployment, *, requests: Number, tokens: Numbe
         return deployment.memory - (deployment.stored_bytes + requests * caches) / deployment.gpus
     mine = requests_of_a_group(requests=requests, data=deployment.layout.data)
     return deployment.memory - deployment.stored_bytes_of_one - mine * caches
+
+
+TOWER_BYTES: Final = 2
+"""Of a parameter of a tower for pictures or sound, which stays at 16 bits."""
+
+
+def held_bytes(architecture: Architecture, weights: Precision, rule: EngineMemory, *, version: str) -> Number:
+    """Bytes of all parameters as an engine holds them: of the format, with towers, experts widened as kernels want."""
+    counts = parameters(architecture)
+    whole = bytes_in_format(weights, counts.stored, tables=counts.tables, mixture=counts.mixture)
+    whole = whole + TOWER_BYTES * architecture.other_parameters
+    multiples = rule.widening(version) if weights == PRECISIONS["mxfp4"] else None
+    if multiples:
+        for blocks in architecture.blocks:
+            for network in blocks.networks:
+                if isinstance(network, Experts):
+                    experts = Counts(experts=network.stored(architecture.hidden).experts * blocks.count)
+                    whole = whole + widened_bytes(
+                        expert_bytes=bytes_in_format(weights, experts, tables=0, mixture=True),
+                        width=network.width,
+                        hidden=network.latent or architecture.hidden,
+                        to_width=multiples[0],
+                        to_hidden=multiples[1],
+                    )
+    return whole
