@@ -34,7 +34,12 @@ _LONGEST_NAME: Final = 100
 """Characters of an unknown name or id that are compared with those there are."""
 _SOME: Final = 10
 """Ids that a sentence lists at most."""
-_EMPTY: Final = {"title": "none", "config": "none", "measured": "none"}
+_EMPTY: Final = (
+    dict.fromkeys(("title", "config", "measured"), "none")
+    | dict.fromkeys(("engine_version", "cache_room_of"), "any")
+    | dict.fromkeys(("engine_share", "max_num_seqs", "max_num_batched_tokens"), "the engine’s")
+    | dict.fromkeys(("activations", "overhead", "weight_memory", "cache_room"), "that of the rule")
+)
 _STREAMLITS_OWN: Final = {"embed", "embed_options"}
 """Parameters by which a page is embedded; they say nothing about the scenario."""
 

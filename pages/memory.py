@@ -3,8 +3,9 @@
 import streamlit as st
 
 from inferdash.charts import kv_cache as charts
+from inferdash.studies import engine_memory
 from inferdash.studies import memory as page
-from inferdash.ui import parts, state
+from inferdash.ui import parts, starting, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
 
@@ -14,8 +15,24 @@ shown = page.headline_numbers(result)
 
 
 def engine() -> None:
-    controls("memory_of", "engine_share", "activations", "overhead", "weight_memory")
+    controls("memory_of", "engine_version", "engine_share", "max_num_seqs", "max_num_batched_tokens")
     st.markdown(page.answers_sentence(scenario, result))
+    if scenario.kept:
+        parts.table(engine_memory.parts_table(scenario, scenario.kept))
+        st.caption(engine_memory.rule_note(scenario, scenario.kept))
+        controls("activations", "overhead", "weight_memory", "cache_room")
+
+
+def nearest() -> None:
+    st.markdown(engine_memory.NEAREST)
+    starts = engine_memory.nearest_table(scenario)
+    parts.table(starts)
+    parts.download(starts, name="starts")
+
+
+def own() -> None:
+    st.markdown(engine_memory.INTRO)
+    starting.entry()
 
 
 def several() -> None:
@@ -34,5 +51,12 @@ parts.notes(page.ways_out(scenario, result))
 controls("weights", "gpus", "layout", "prompt", "batch")
 parts.chart(charts.memory(), page.bar_rows(scenario, result), key="memory")
 parts.terms(shown)
-sections({"What an engine has of it": engine, "Several GPUs": several})
+sections(
+    {
+        "What an engine has of it": engine,
+        "Nearest logged starts": nearest,
+        "Your own start": own,
+        "Several GPUs": several,
+    }
+)
 proof(scenario, page.study)

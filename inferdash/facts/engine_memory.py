@@ -116,7 +116,7 @@ class Era(Validated):
     """What the share by default follows from otherwise; None where it is that of the engine."""
     logits: NonNegativeFloat = 0
     """Share of the tokens of a pass for which a row of logits has its place."""
-    scores: NonNegativeFloat = 0
+    scores: Spread = (0, 0, 0)
     """Share of the scores of attention, tokens of a pass times context times heads, that has its place."""
     surely: bool = True
     """Whether a start that has room is sure: not where one was logged that had room and failed in its graphs."""

@@ -344,17 +344,22 @@ def _activations(
         _forward(era, shape, tokens, width=shape.width / setting.tensor, workspace=0.0),
         _forward(era, shape, tokens, width=0.0, workspace=workspace) if shape.experts_per_token else 0.0,
     )
-    beside = float(
-        compute_buffer_bytes(
-            tokens=tokens,
-            logits=era.logits,
-            vocabulary=shape.vocabulary,
-            scores=era.scores,
-            context=setting.context,
-            heads=shape.heads,
-            hidden=shape.hidden,
+    beside = [
+        float(
+            compute_buffer_bytes(
+                tokens=tokens,
+                logits=era.logits,
+                vocabulary=shape.vocabulary,
+                scores=scores,
+                context=setting.context,
+                heads=shape.heads,
+                hidden=shape.hidden,
+            )
         )
-    )
+        if era.logits or scores
+        else 0.0
+        for scores in era.scores
+    ]
     sampler = requests * shape.vocabulary * era.sampler[1] if setting.last else 0.0
     if setting.activations is not None:
         return exactly(setting.activations), sampler
@@ -375,7 +380,7 @@ def _activations(
         for per_logit in era.sampler
     ]
     first = 0.0 if setting.last else tokens * _WORK_BYTES * 2 * shape.hidden
-    found = [max(forward + first, beside, one) for one in sampled]
+    found = [max(forward + first, *both) for both in zip(beside, sampled, strict=True)]
     return _with_errors(rule, found, towers=shape.towers), sampler
 
 

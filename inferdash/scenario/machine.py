@@ -1,12 +1,13 @@
 """What runs on what, for which requests: the part of a scenario that all pages share."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts import huggingface, library
+from inferdash.facts import engine_memory, huggingface, library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.engine import Engine
@@ -15,8 +16,10 @@ from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.memory import usable_memory
+from inferdash.physics.engine_memory import Kept, Word, starts
+from inferdash.physics.memory import cache_bytes_of_one, held_bytes
 from inferdash.physics.parallelism import EVEN, Layout, obstacle
+from inferdash.scenario import in_memory
 from inferdash.scenario.marks import CONFIG, OWN, TOKENS, Choices, Place, names_of, plain_text
 from inferdash.validated import Quantity, Validated
 
@@ -56,7 +59,25 @@ def _as_engine(scenario: "Machine") -> bool:
     return scenario.memory_of == "engine"
 
 
-_ENGINE: Final = ("engine_share", "activations", "overhead")
+def _has_room(scenario: "Machine") -> bool:
+    return _as_engine(scenario) and scenario.cache_room is not None
+
+
+def _version(value: str) -> str:
+    if value:
+        engine_memory.version(value)
+    return value
+
+
+def _set_up(value: str) -> str:
+    if value and not (len(value) == _NAME and set(value) <= set("0123456789abcdef")):
+        raise PydanticCustomError("plain", "is no set-up of a logged start, which the page “Memory” writes")
+    return value
+
+
+_NAME: Final = 8
+"""Characters of the name of a set-up."""
+_ENGINE: Final = ("engine_share", "activations", "overhead", "cache_room")
 """Fields of what an engine has of the memory."""
 OWN_MODEL: Final = Place("model", _own_model)
 _MODEL: Final = "llama-3-8b"
@@ -163,20 +184,40 @@ class Machine(Validated):
         Place("page"),
     ] = Field("datasheet", title="Memory counts as")
     """The datasheet's memory whole, or what an engine has of it for parameters and caches."""
-    engine_share: Annotated[float, Place("page", _as_engine)] = Field(0.9, title="Engine’s share", ge=0.1, le=1)
-    """Share of the memory that the engine takes."""
-    activations: Annotated[float, Quantity("B"), Place("page", _as_engine)] = Field(
-        5.56 * 2**30, title="Activations", ge=0, le=1e13
+    engine_version: Annotated[str, AfterValidator(_version), Place("page")] = Field(
+        "", title="Engine’s version", max_length=40
     )
-    """Of one GPU, such as 5.56 GiB, the median of seven starts of vLLM on an H100, which had 2.12 to 7.38 GiB."""
-    overhead: Annotated[float, Quantity("B"), Place("page", _as_engine)] = Field(
-        0.14 * 2**30, title="Outside the engine", ge=0, le=1e13
+    """Such as 0.19.0 or, of vLLM, V0 0.8.5. Empty: the middle of what versions keep, with a band over all of them."""
+    engine_share: Annotated[float | None, Place("page", _as_engine)] = Field(None, title="Engine’s share", ge=0.1, le=1)
+    """Share of the memory that the engine takes, such as 0.9. Empty: what it takes by default."""
+    max_num_seqs: Annotated[int | None, Place("page", _as_engine)] = Field(
+        None, title="Requests at most", ge=1, le=100_000
     )
-    """Of one GPU: what libraries keep outside the engine's own allocator, 0.13 to 0.55 GiB in the same starts."""
+    """At a time (max_num_seqs, max_running_requests). Empty: the engine’s default."""
+    max_num_batched_tokens: Annotated[int | None, Place("page", _as_engine)] = Field(
+        None, title="Tokens of a pass at most", ge=1, le=10_000_000
+    )
+    """Also called chunked_prefill_size, max_num_tokens, n_ubatch. Empty: the engine’s default."""
+    activations: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
+        None, title="Activations", ge=0, le=1e13
+    )
+    """Of one GPU, as your engine logs them, such as 2.07 GiB. Empty: by the rule."""
+    overhead: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
+        None, title="Outside the engine", ge=0, le=1e13
+    )
+    """Of one GPU: what libraries keep outside the engine’s own allocator, such as 0.35 GiB. Empty: by the rule."""
     weight_memory: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
         None, title="Parameters in memory", ge=1e6, le=1e16
     )
-    """On all GPUs together, as your engine logs them. Empty: the bytes of the format."""
+    """On all GPUs together, as your engine logs them. Empty: the bytes of the format, as kernels widen them."""
+    cache_room: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
+        None, title="Room for the cache", ge=0, le=1e13
+    )
+    """Of one GPU, as your engine logs it at its start, such as 12.3 GiB. Empty: by the rule."""
+    cache_room_of: Annotated[str, AfterValidator(_set_up), Place("page", _has_room)] = Field(
+        "", title="Set-up of that room", max_length=40
+    )
+    """The set-up for which it was logged, and for which alone it counts. Empty: for any."""
 
     @model_validator(mode="after")
     def _grouped_evenly(self) -> Self:
@@ -217,7 +258,7 @@ class Machine(Validated):
 
     @model_validator(mode="after")
     def _room(self) -> Self:
-        if _as_engine(self) and not self.usable_memory:
+        if _as_engine(self) and self.deployment.memory <= 0:
             entered = [name for name in _ENGINE if getattr(self, name) != type(self).model_fields[name].default]
             raise PydanticCustomError(
                 "fields",
@@ -303,36 +344,52 @@ class Machine(Validated):
     @property
     def deployment(self) -> Deployment:
         """The model on its accelerators."""
-        return deploy(
+        whole = deploy(
             self.architecture,
             self.hardware,
             gpus=self.gpus,
             weights=PRECISIONS[self.weights],
             cache=CACHE_PRECISIONS[self.kv],
             layout=self.sharing,
-            memory=self.usable_memory,
-            stored_bytes=self.weight_memory if _as_engine(self) else None,
+            stored_bytes=self._held_bytes if _as_engine(self) else None,
+        )
+        return replace(whole, memory=max(0.0, self._kept(whole).usable.expected)) if _as_engine(self) else whole
+
+    @property
+    def _held_bytes(self) -> float:
+        if self.weight_memory is not None:
+            return self.weight_memory
+        rule, weights = library.memory_of(self.engine), PRECISIONS[self.weights]
+        return float(held_bytes(self.architecture, weights, rule, version=self.engine_version))
+
+    def _kept(self, deployment: Deployment) -> Kept:
+        return in_memory.kept_of(self, weights=float(deployment.stored_bytes_of_one))
+
+    @property
+    def kept(self) -> Kept | None:
+        """What the engine keeps of one accelerator; None where the datasheet's memory counts whole."""
+        return self._kept(self.deployment) if _as_engine(self) else None
+
+    @property
+    def starts(self) -> Word | None:
+        """Whether the engine starts, and holds one request where it refuses to start without; None likewise."""
+        found, machine = self.kept, self.deployment
+        if found is None:
+            return None
+        weights = float(machine.stored_bytes_of_one)
+        needed = cache_bytes_of_one(machine, tokens=self.prompt + self.answer)
+        if machine.layout.even:
+            needed = needed / machine.gpus
+        return starts(
+            found,
+            weights=in_memory.weights_of_one(self, weights=weights),
+            needed=float(needed) if library.memory_of(self.engine).whole_request else 0.0,
         )
 
     @property
     def program(self) -> Engine:
         """The engine, as it is expected to run."""
         return library.engines()[self.engine]
-
-    @property
-    def usable_memory(self) -> float:
-        """Bytes of one accelerator for parameters and caches."""
-        chip = self.hardware
-        if not _as_engine(self):
-            return chip.memory
-        return float(
-            usable_memory(
-                visible=chip.visible_memory or chip.memory,
-                share=self.engine_share,
-                activations=self.activations,
-                overhead=self.overhead,
-            )
-        )
 
     @property
     def sharing(self) -> Layout:

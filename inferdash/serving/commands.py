@@ -7,6 +7,7 @@ further machines, and TensorRT-LLM's share of the memory, which it counts after 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.serving.candidates import Candidate
 from inferdash.serving.offers import NODE, Demand, Offer
@@ -50,7 +51,7 @@ def _vllm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
         "--max-num-seqs": candidate.places,
         "--max-num-batched-tokens": offer.pass_tokens,
         "--max-model-len": demand.tokens,
-        "--gpu-memory-utilization": f"{offer.room.share:g}",
+        "--gpu-memory-utilization": f"{library.memory_of('vllm').share:g}",
     }
     return Command(
         engine="vLLM",

@@ -1,7 +1,7 @@
 """What set-ups carry and how fast, as arrays over accelerators, batch limits and loads, by the formulas of physics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final, cast
 
@@ -13,18 +13,19 @@ from inferdash.formula import Number
 from inferdash.physics import steady_state
 from inferdash.physics.batching import pages_of
 from inferdash.physics.deployment import Deployment, deploy
+from inferdash.physics.engine_memory import shape_of
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.memory import free_bytes_of_one, largest_batch
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
-from inferdash.serving.offers import NODE, Demand, Offer, layouts, linked
+from inferdash.serving.offers import MOST_PLACES, NODE, Demand, Offer, layouts, linked
 from inferdash.serving.requests import Floats
 
 PAGE: Final = 16
 """Tokens of a page of the cache."""
 _OCTAVES: Final = 7
 PLACES: Final = np.array(
-    [1.0, 2.0, 3.0, *(part * 2**octave for octave in range(_OCTAVES + 1) for part in (4, 5, 6, 7)), 1024.0]
+    [1.0, 2.0, 3.0, *(part * 2**octave for octave in range(_OCTAVES + 1) for part in (4, 5, 6, 7)), float(MOST_PLACES)]
 )
 """Batch limits that are tried: requests in a group of accelerators that serves requests of its own."""
 REPLICAS: Final = np.array([1.0, 2.0, 4.0, 8.0])
@@ -114,21 +115,30 @@ def curves_of(demand: Demand, offer: Offer) -> list[Curves]:
     return found
 
 
-def deployment_of(offer: Offer, names: Sequence[str], *, weights: str, cache: str, layout: Layout) -> Deployment:
-    """The model on an accelerator, or on several side by side, with the memory that an engine has of each."""
-    chips = [offer.accelerators[name] for name in names]
-    chip, room = side_by_side(chips), column([offer.room.of(chip) for chip in chips])
-    if len(chips) == 1:
-        chip, room = chips[0], offer.room.of(chips[0])
-    return deploy(
+def deployment_of(
+    offer: Offer, names: Sequence[str], *, weights: str, cache: str, layout: Layout, context: int
+) -> Deployment:
+    """The model on an accelerator, or on several side by side, with the memory that an engine has of each.
+
+    `context` is the tokens of the longest request.
+    """
+    chips, precision = [offer.accelerators[name] for name in names], PRECISIONS[weights]
+    shape = shape_of(offer.model, fp4_experts=precision == PRECISIONS["mxfp4"])
+    alone = len(chips) == 1
+    whole = deploy(
         offer.model,
-        chip,
+        chips[0] if alone else side_by_side(chips),
         gpus=layout.gpus,
-        weights=PRECISIONS[weights],
+        weights=precision,
         cache=CACHE_PRECISIONS[cache],
         layout=layout,
-        memory=cast("float", room),
+        stored_bytes=offer.room.weights(offer.model, precision),
     )
+    held = float(whole.stored_bytes_of_one)
+    rooms = [
+        offer.room.of(chip, shape, layout, tokens=offer.pass_tokens, context=context, weights=held) for chip in chips
+    ]
+    return replace(whole, memory=cast("float", rooms[0] if alone else column(rooms)))
 
 
 def whole_pages(tokens: int) -> int:
@@ -139,7 +149,7 @@ def whole_pages(tokens: int) -> int:
 def _curves(
     demand: Demand, offer: Offer, names: tuple[str, ...], *, weights: str, cache: str, layout: Layout
 ) -> Curves:
-    deployment = deployment_of(offer, names, weights=weights, cache=cache, layout=layout)
+    deployment = deployment_of(offer, names, weights=weights, cache=cache, layout=layout, context=demand.tokens)
 
     def pass_s(*, requests: Number, positions: Number, past: Number) -> Floats:
         """Seconds of a pass in which every group of accelerators has that many requests."""

@@ -6,16 +6,19 @@ from itertools import groupby
 from math import inf
 from typing import Final
 
+from inferdash.facts import library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.engine import Engine
+from inferdash.facts.engine_memory import EngineMemory
+from inferdash.facts.precision import Precision
 from inferdash.layers.feed_forward import Experts
-from inferdash.physics.memory import usable_memory
+from inferdash.physics.engine_memory import Setting, Shape, kept, seen_bytes
+from inferdash.physics.memory import held_bytes
 from inferdash.physics.parallelism import Layout, obstacle
 
 NODE: Final = 8
 """Accelerators of a node."""
-_GIB: Final = 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +57,50 @@ class Demand:
         return self.prompt + self.answer
 
 
+MOST_PLACES: Final = 1024
+"""Requests in a batch of a group of accelerators, at most."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What an engine has of the memory of an accelerator; the defaults are medians of starts of vLLM on an H100."""
+    """What an engine has of the memory of an accelerator, as `physics.engine_memory` has it."""
 
-    share: float = 0.9
-    """That the engine takes of what the driver shows."""
-    activations: float = 5.56 * _GIB
-    """Bytes of one accelerator that it keeps free for them."""
-    overhead: float = 0.14 * _GIB
-    """Bytes of one accelerator outside the engine's own allocator."""
+    rule: EngineMemory = field(default_factory=lambda: library.memory_of("vllm"))
+    version: str = ""
+    """Of the engine; the middle of all where empty."""
+    requests: int = MOST_PLACES
+    """For which it tries out the sampler: the largest batch limit, so that every smaller one has room too."""
 
-    def of(self, chip: Accelerator) -> float:
-        """Bytes of one accelerator for parameters and caches."""
-        visible = chip.visible_memory or chip.memory
-        return float(
-            usable_memory(visible=visible, share=self.share, activations=self.activations, overhead=self.overhead)
+    def weights(self, model: Architecture, precision: Precision) -> float:
+        """Bytes of the parameters in memory, on all accelerators of a replica together."""
+        return float(held_bytes(model, precision, self.rule, version=self.version))
+
+    def of(
+        self, chip: Accelerator, shape: Shape, layout: Layout, *, tokens: int, context: int, weights: float
+    ) -> float:
+        """Bytes of one accelerator for parameters and caches.
+
+        Args:
+            chip: the accelerator.
+            shape: of the model.
+            layout: how a replica shares it.
+            tokens: of a pass.
+            context: tokens of a prompt and its answer.
+            weights: bytes of the parameters on the accelerator.
+        """
+        setting = Setting(
+            total=seen_bytes(chip),
+            a100="A100" in chip.name,
+            tensor=layout.tensor,
+            gpus=layout.tensor * layout.pipeline,
+            expert=layout.expert,
+            version=self.version,
+            tokens=tokens,
+            requests=self.requests,
+            context=context,
+            weights=weights,
         )
+        return max(0.0, kept(self.rule, shape, setting).usable.expected)
 
 
 @dataclass(frozen=True, kw_only=True)

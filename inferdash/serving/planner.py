@@ -163,7 +163,12 @@ def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int =
         seed: of the arrivals.
     """
     deployment = deployment_of(
-        offer, (candidate.accelerator,), weights=candidate.weights, cache=candidate.cache, layout=candidate.layout
+        offer,
+        (candidate.accelerator,),
+        weights=candidate.weights,
+        cache=candidate.cache,
+        layout=candidate.layout,
+        context=demand.tokens,
     )
     how = Scheduling(
         places=candidate.places,

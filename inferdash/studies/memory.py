@@ -11,9 +11,9 @@ from inferdash.physics import kv_cache, memory
 from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
-from inferdash.studies import expected
+from inferdash.studies import engine_memory, expected
 from inferdash.studies.experts import experts_of
-from inferdash.studies.numbers import Headline, Row, Table, number, plain, show
+from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain, show
 
 NAME: Final = "memory"
 TITLE: Final = "Memory"
@@ -40,6 +40,8 @@ class Memory:
     largest_batch_at_end: int = number("requests", "that fit at the end of their answers")
     largest_batch_reserved: int = number("requests", "that fit where an engine reserves every layer alike")
     fewest_gpus: int = number("GPUs", "that hold the batch, shared evenly")
+    room: Estimate = part("room for caches on one GPU", "B")
+    starts: str | None = number("word", "whether the engine starts: surely, probably, probably not, no")
     link_s: float | None = number("s", "of a pass of the decode on the link (limit)")
 
 
@@ -54,6 +56,7 @@ def study(scenario: Scenario) -> Memory:
     at_end = memory.largest_batch(machine, tokens=tokens + scenario.reasoning + scenario.answer)
     needed, reserved = (_request_bytes(scenario, reserved=alike) for alike in (False, True))
     parameters = float(machine.stored_bytes_of_one)
+    engine_memory.worked(scenario)
     return Memory(
         shown_bytes=_shown(scenario),
         usable_bytes=machine.memory,
@@ -64,6 +67,8 @@ def study(scenario: Scenario) -> Memory:
         largest_batch_at_end=int(at_end),
         largest_batch_reserved=_alike(int(fit), needed, reserved, scenario),
         fewest_gpus=int(memory.fewest_gpus(machine, requests=requests, tokens=tokens)),
+        room=engine_memory.room_of(scenario),
+        starts=scenario.starts,
         link_s=plain(decode(machine, requests=requests, past=tokens).link_s),
     )
 
@@ -96,11 +101,12 @@ def sentence(scenario: Scenario, result: Memory) -> str:
     """The result in words."""
     chips = f"{quantities.count(scenario.gpus, 'GPU')} of {scenario.hardware.name}"
     batch = quantities.count(scenario.batch, "request")
+    start = f"; {scenario.program.name} {engine_memory.WORDS[result.starts]}" if result.starts else ""
     if result.free_bytes >= 0:
         fit = quantities.count(result.largest_batch, "request")
-        return f"{chips} can hold {fit} of {quantities.count(scenario.prompt, 'token')} beside the parameters."
+        return f"{chips} can hold {fit} of {quantities.count(scenario.prompt, 'token')} beside the parameters{start}."
     lack = quantities.shown(-result.free_bytes, "B")
-    return f"{chips} cannot hold the parameters and {batch}: each GPU lacks {lack}."
+    return f"{chips} cannot hold the parameters and {batch}: each GPU lacks {lack}{start}."
 
 
 def headline_numbers(result: Memory) -> list[Headline]:
@@ -116,21 +122,18 @@ def headline_numbers(result: Memory) -> list[Headline]:
 def bar_rows(scenario: Scenario, result: Memory) -> dict[str, list[dict[str, Any]]]:
     """Rows "parts" of the memory of one GPU, one after another, and "room": where it ends."""
     # What the engine keeps comes first: of a model that does not fit, it is model and caches that have no place.
-    kept = [
-        ("not taken", "waiting", result.shown_bytes * (1 - scenario.engine_share)),
-        ("outside the engine", "waiting", scenario.overhead),
-        ("activations", "compute", scenario.activations),
-    ]
+    found = scenario.kept
+    kept = engine_memory.parts(scenario, found) if found else []
     parts = [
-        *(kept if scenario.memory_of == "engine" else ()),
+        *((name, meaning, max(0.0, span.expected)) for name, meaning, span in kept),
         ("parameters", "memory", result.parameters_bytes),
         ("caches", "cache", result.caches_bytes),
         ("free", "waiting", max(0.0, result.free_bytes)),
     ]
     rows, start = [], 0.0
-    for part, meaning, size in parts:
-        label = f"{part} {quantities.shown(size, 'B')}"
-        rows.append({"part": part, "meaning": meaning, "start_b": start, "end_b": start + size, "label": label})
+    for name, meaning, size in parts:
+        label = f"{name} {quantities.shown(size, 'B')}"
+        rows.append({"part": name, "meaning": meaning, "start_b": start, "end_b": start + size, "label": label})
         start += size
     whole = f"one GPU {quantities.shown(result.shown_bytes, 'B')}"
     return {"parts": rows, "room": [{"end_b": result.shown_bytes, "label": whole}]}

@@ -14,7 +14,7 @@ from inferdash.scenario import BASE, Scenario
 from inferdash.serving import planner
 from inferdash.serving.commands import Command, commands
 from inferdash.serving.curves import deployment_of
-from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.offers import MOST_PLACES, Demand, Offer, Room
 from inferdash.serving.planner import Plan
 from inferdash.studies.simulation import only
 
@@ -48,6 +48,7 @@ _MOST_REPLICAS: Final = 1024
 _LEAST_LOAD: Final = 0.01
 _AS_PLANNED: Final = (
     *("memory", "bandwidth", "peak", "engine_share", "activations", "overhead", "weight_memory"),
+    *("cache_room", "cache_room_of"),
     *("pattern", "length_spread", "schedule", "page", "preemption", "prefixes", "measured"),
 )
 """Fields for which a plan has the baseline's values: the datasheet's figures, texts of one length, prompts first."""
@@ -56,7 +57,19 @@ _AS_PLANNED: Final = (
 _READ: Final = frozenset(
     {
         *("model", "config", "layers", "hidden", "heads", "kv_heads", "head_dim", "feed_forward", "vocabulary", "tied"),
-        *("kv", "engine", "prompt", "answer", "load", "load_as", "active_users", "think", "found_share", "speed"),
+        *(
+            "kv",
+            "engine",
+            "engine_version",
+            "prompt",
+            "answer",
+            "load",
+            "load_as",
+            "active_users",
+            "think",
+            "found_share",
+            "speed",
+        ),
         *("target_first", "target_between", "considered", "formats", "own_rents", "most_gpus", "seed"),
     }
 )
@@ -99,6 +112,7 @@ def offer(scenario: Scenario) -> Offer:
         weights=scenario.formats,
         caches=(scenario.kv,),
         engine=library.engines()[scenario.engine] if scenario.speed == "expected" else None,
+        room=Room(rule=library.memory_of(scenario.engine), version=scenario.engine_version),
         most_gpus=scenario.most_gpus,
     )
 
@@ -122,6 +136,8 @@ def changes(scenario: Scenario) -> dict[str, Any]:
         "pipeline_parallel": layout.pipeline if kind == "mixed" else 1,
         "expert_parallel": kind == "mixed" and layout.expert > 1,
         "memory_of": "engine",
+        "max_num_seqs": MOST_PLACES,
+        "max_num_batched_tokens": offer(scenario).pass_tokens,
         "replicas": one.replicas,
         "rule": "turns",
         "places": one.places,
@@ -143,7 +159,9 @@ def worked(scenario: Scenario) -> None:
     if found is None or found.best is None:
         return
     best, asked, given = found.best, demand(scenario), offer(scenario)
-    machine = deployment_of(given, (best.accelerator,), weights=best.weights, cache=best.cache, layout=best.layout)
+    machine = deployment_of(
+        given, (best.accelerator,), weights=best.weights, cache=best.cache, layout=best.layout, context=asked.tokens
+    )
     past = asked.prompt + asked.answer / 2
     with section("A prefill"):
         reading_s = _pass_s(machine, given, requests=1, positions=asked.prompt - asked.found, past=asked.found)

@@ -77,7 +77,7 @@ def test_the_numbers_of_a_set_up_by_hand() -> None:
     """One H100 with bf16: the passes are those of the formulas, one by one."""
     given = offer(weights=("bf16",), caches=("bf16",), accelerators={"h100-sxm": CHIPS["h100-sxm"]})
     (curves,) = (one for one in curves_of(CHAT, given) if one.layout.gpus == 1)
-    machine = deployment_of(given, ("h100-sxm",), weights="bf16", cache="bf16", layout=curves.layout)
+    machine = deployment_of(given, ("h100-sxm",), weights="bf16", cache="bf16", layout=curves.layout, context=1280)
     reading = expected(machine, VLLM, requests=1, positions=1024, past=0)
     writing = expected(machine, VLLM, requests=40, positions=1, past=1024 + 128)
     assert reading
@@ -94,7 +94,7 @@ def test_what_is_found_is_not_read() -> None:
     given = offer(weights=("bf16",), caches=("bf16",), accelerators={"h100-sxm": CHIPS["h100-sxm"]})
     demand = replace(CHAT, found_share=1.0)
     assert demand.found == 1023
-    machine = deployment_of(given, ("h100-sxm",), weights="bf16", cache="bf16", layout=Layout(even=False))
+    machine = deployment_of(given, ("h100-sxm",), weights="bf16", cache="bf16", layout=Layout(even=False), context=1280)
     token = expected(machine, VLLM, requests=1, positions=1, past=1023)
     assert token
     (curves,) = (one for one in curves_of(demand, given) if one.layout.gpus == 1)
@@ -135,7 +135,9 @@ def test_what_holds_fits_and_is_within_the_targets() -> None:
     for model, weights in (("llama-3.1-8b", "bf16"), ("deepseek-v3", "fp8-block")):
         given = offer(model, (weights,))
         for one in held(CHAT, given):
-            machine = deployment_of(given, (one.accelerator,), weights=one.weights, cache=one.cache, layout=one.layout)
+            machine = deployment_of(
+                given, (one.accelerator,), weights=one.weights, cache=one.cache, layout=one.layout, context=1280
+            )
             taken = one.places * one.layout.data
             assert free_bytes_of_one(machine, requests=taken, tokens=whole_pages(CHAT.tokens)) >= 0
             assert one.memory_bytes <= one.usable_bytes == pytest.approx(machine.memory)
@@ -160,7 +162,12 @@ def test_reasons_of_failure_are_true() -> None:
         seen.add(failure.reason)
         assert failure.value > failure.allowed
         machine = deployment_of(
-            given, (failure.accelerator,), weights=failure.weights, cache=failure.cache, layout=failure.layout
+            given,
+            (failure.accelerator,),
+            weights=failure.weights,
+            cache=failure.cache,
+            layout=failure.layout,
+            context=1280,
         )
         together = failure.layout.data
         free = free_bytes_of_one(machine, requests=together, tokens=1280)
