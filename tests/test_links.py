@@ -419,7 +419,11 @@ def test_configs_of_links_do_not_stay_in_memory() -> None:
     ("query", "field", "words"),
     [
         ("memory_of=engine&activations=100GB&v=1", "activations", "no memory for the model"),
-        ("accelerator=t4&memory_of=engine&engine_share=0.1&v=1", "engine_share", "no memory for the model"),
+        (
+            "accelerator=t4&memory_of=engine&engine_share=0.1&max_num_seqs=2048&v=1",
+            "engine_share",
+            "no memory for the model",
+        ),
         ("memory=1GB&memory_of=engine&v=1", "memory_of", "no memory for the model"),
         ("gpus=1024&layout=pipeline&v=1", "layout", "more than the 32 layers"),
         ("gpus=1024&layout=tensor&v=1", "layout", "do not divide 32"),
