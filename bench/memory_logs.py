@@ -67,9 +67,10 @@ def fitted(starts: Sequence[LoggedStart]) -> EngineMemory:
         _outside(eras, places, of(places))
     for place in (_TRITON + 1, _TRITON + 2):
         own = [one for one in starts if one.engine == "vllm" and one.shape and one.setting]
-        found = _recurrent(rule, [one for one in own if _era(rule, one) == place])
-        band = eras[place]["recurrent_outside"]
-        eras[place]["recurrent_outside"] = (min(band[0], found), found, max(band[2], found)) if found else None
+        usual_held = _recurrent(rule, [one for one in own if _era(rule, one) == place])
+        low, _, high = eras[place]["recurrent_outside"]
+        band = (min(low, usual_held), usual_held, max(high, usual_held)) if usual_held else None
+        eras[place]["recurrent_outside"] = band
     return rule.model_validate(rule.model_dump() | {"eras": eras})
 
 

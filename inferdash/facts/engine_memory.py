@@ -94,10 +94,7 @@ class Era(Validated):
     experts_in_sampler: NonNegativeFloat = 0
     """Times the workspace of the experts that is still held then."""
     whole_context: NonNegativeInt = 0
-    """Up to so many tokens the longest request is read in one pass; beyond in chunks, but where a model has towers.
-
-    0: always in chunks.
-    """
+    """Up to so many tokens the longest request is read in one pass; in chunks beyond, and always where 0."""
     tokens: Sizes = (2048, 8192, 8192)
     """Of a pass, by default."""
     requests: Sizes = (256, 1024, 1024)

@@ -278,8 +278,7 @@ def _together(found: Sequence[Kept]) -> Kept:
 
 def _kept(rule: EngineMemory, era: Era, shape: Shape, setting: Setting) -> Kept:
     size, total = size_class(setting.total, a100=setting.a100), setting.total
-    in_one = setting.context <= era.whole_context or (shape.towers and era.whole_context > 0)
-    whole = setting.context if in_one else 0
+    whole = setting.context if setting.context <= era.whole_context else 0
     tokens = setting.tokens or max(whole, era.tokens[size])
     requests = min(setting.requests or era.requests[size], tokens)
     before = Span(*(rule.before if setting.gpus == 1 else rule.before_shared))

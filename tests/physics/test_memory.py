@@ -36,6 +36,7 @@ def room(row: VLLMRow, *, measured: bool) -> float:
     if loaded and measured:
         lines["weight_memory"] = loaded * GIB
     scenario = Scenario(
+        engine_version="0.11.0",
         model=model,
         weights=weights,
         gpus=gpus,
@@ -56,10 +57,11 @@ def test_room_for_the_cache_as_vllm_logged_it(
     assert room(row, measured=True) == pytest.approx(row[6], rel=0.03)
 
 
-def test_the_default_lines_are_of_the_right_size() -> None:
-    """Within 2.9 GiB of what was logged on the six rows whose parameters are those of the files."""
-    errors = {row[0]: room(row, measured=False) - row[6] for row in VLLM if row[0] != "gpt-oss-120b"}
-    assert max(abs(error) for error in errors.values()) < 2.9
+def test_the_rule_gives_what_was_logged() -> None:
+    """Within 0.3 GiB, but for one start that used 3 GiB less than the rule, for an unknown reason."""
+    errors = {row[0]: room(row, measured=False) - row[6] for row in VLLM}
+    assert -3.3 < errors.pop("mistral-small-24b") < 0
+    assert max(abs(error) for error in errors.values()) < 0.3
 
 
 @pytest.mark.parametrize("tensor", [2, 8, 64])
