@@ -106,7 +106,6 @@ def kept_of(machine: "Machine", *, weights: float) -> Kept:
         graphs=exactly(0),
         activations=exactly(rest),
         usable=Span(usable - _ROUNDED, usable, usable + _ROUNDED),
-        surely=True,
     )
 
 

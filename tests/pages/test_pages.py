@@ -370,3 +370,17 @@ def test_a_link_that_makes_reading_fail_leaves_a_page(
     assert not app.exception
     assert any("The link could not be read." in text.value for text in app.text)
     assert "MemoryError" in caplog.text
+
+
+def test_a_line_of_a_start_log_is_taken_into_the_link() -> None:
+    app = opened("memory", "model=llama-3.1-8b&accelerator=rtx-3090&prompt=20000&answer=1&v=1")
+    app.text_area(key="_start_log").input("Available KV cache memory: 3.81 GiB").run()
+    app.button(key="_start_read").click().run()
+    assert not app.exception
+    assert address(app)["cache_room"] == "3.81GiB"
+    assert "vLLM probably starts" in app.title[0].value
+    app.button(key="_start_remove").click().run()
+    assert "cache_room" not in address(app)
+    app.text_area(key="_start_log").input("hello").run()
+    app.button(key="_start_read").click().run()
+    assert [text.value for text in app.text if text.value.startswith("“hello” is no line of a start")]
