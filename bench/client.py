@@ -1,0 +1,251 @@
+"""A reader without a browser: one session over Streamlit's websocket, with widgets as the frontend keeps them.
+
+It holds the elements of the page by their place and the values of the widgets that are drawn, sends them all with
+each edit as the frontend does, follows references to messages that it has, and knows a run that ended early for
+another from one that is over.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import parse_qsl
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Delta_pb2 import Delta
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+_WORDS: Final = frozenset({"heading", "markdown", "html", "text"})
+"""Elements that are made of words."""
+_EARLY: Final = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+_KEPT_RUNS: Final = 2
+"""Runs for which the frontend keeps a message that it was not sent again."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of an edit."""
+
+    first_s: float
+    """Seconds until the first word that is another; those until the end where none is."""
+    whole_s: float
+    """Seconds until the run was over."""
+
+
+@dataclass
+class Session(AbstractAsyncContextManager["Session"]):
+    """A session of one reader, on one page at a time."""
+
+    host: str
+    query: str = "v=1"
+    page: str = ""
+    """Path of the page that is open."""
+    elements: dict[tuple[int, ...], Delta] = field(default_factory=dict)
+    """Place on the page -> what is there."""
+    values: dict[str, WidgetState] = field(default_factory=dict)
+    """Id of a widget that is drawn -> its value."""
+    _hash: str = ""
+    _id: str = ""
+    _cache: dict[str, tuple[int, ForwardMsg]] = field(default_factory=dict)
+    _run: int = 0
+
+    async def __aenter__(self) -> Self:
+        self._socket: ClientConnection = await connect(
+            f"ws://{self.host}/_stcore/stream",
+            subprotocols=[Subprotocol("streamlit")],
+            max_size=None,
+            compression=None,
+            open_timeout=60,
+            ping_interval=None,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._socket.close()
+
+    async def open(self, page: str, query: str | None = None) -> Answer:
+        """Opens a page, by its link where a query is given, else as its link on another page does."""
+        self.query, self.page, self._hash = self.query if query is None else query, page, ""
+        return await self._rerun(name=page)
+
+    async def press(self, label: str, *, step: float | None = None) -> Answer:
+        """Moves a number up by its step, or down where it is at its upper bound.
+
+        Raises:
+            LookupError: where no such field is drawn.
+        """
+        delta = next((one for one in self.elements.values() if _label(one, "number_input") == label), None)
+        if delta is None:
+            raise LookupError(f"“{label}” is not on the page {self.page}.")
+        number = delta.new_element.number_input
+        state, by = self.values[number.id], number.step if step is None else step
+        kind = "int_value" if number.data_type == number.INT else "double_value"
+        moved = getattr(state, kind) + by
+        setattr(
+            state,
+            kind,
+            type(getattr(state, kind))(moved if moved <= number.max or not number.has_max else moved - 2 * by),
+        )
+        return await self._rerun(fragment=delta.fragment_id)
+
+    async def click(self, label: str) -> Answer:
+        """Clicks on a button.
+
+        Raises:
+            LookupError: where there is none.
+        """
+        delta = next((one for one in self.elements.values() if _label(one, "button") == label), None)
+        if delta is None:
+            raise LookupError(f"“{label}” is not on the page {self.page}.")
+        pressed = WidgetState(id=delta.new_element.button.id, trigger_value=True)
+        return await self._rerun(pressed, fragment=delta.fragment_id)
+
+    async def take(self, states: Mapping[str, WidgetState]) -> Answer:
+        """Sets widgets by id, as an upload does."""
+        self.values.update(states)
+        return await self._rerun()
+
+    async def ask(self, message: BackMsg, answer: str) -> ForwardMsg:
+        """Sends a message and returns the first of a kind that comes back."""
+        await self._socket.send(message.SerializeToString())
+        while True:
+            got = await self._next()
+            if got.WhichOneof("type") == answer:
+                return got
+
+    @property
+    def session(self) -> str:
+        """The server's id of this session."""
+        return self._id
+
+    @property
+    def scenario(self) -> dict[str, str]:
+        """The fields of the address."""
+        return dict(parse_qsl(self.query, keep_blank_values=True))
+
+    @property
+    def words(self) -> str:
+        """The page's first heading."""
+        return next(
+            (one.new_element.heading.body for one in self.elements.values() if _label(one, "heading", "tag") == "h1"),
+            "",
+        )
+
+    async def _rerun(self, *further: WidgetState, name: str = "", fragment: str = "") -> Answer:
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string, asked.page_script_hash, asked.page_name = self.query, self._hash, name
+        asked.fragment_id = fragment
+        asked.widget_states.widgets.extend([*self.values.values(), *further])
+        asked.cached_message_hashes.extend(self._cache)
+        begin = time.perf_counter()
+        await self._socket.send(message.SerializeToString())
+        return await self._followed(begin, whole=not fragment)
+
+    async def _followed(self, begin: float, *, whole: bool) -> Answer:
+        first, seen = 0.0, set[tuple[int, ...]]()
+        self._run += 1
+        while True:
+            got = await self._next()
+            match got.WhichOneof("type"):
+                case "new_session":
+                    self._hash, seen = got.new_session.page_script_hash, set()
+                    self._id = got.new_session.initialize.session_id or self._id
+                case "page_info_changed":
+                    self.query = got.page_info_changed.query_string
+                case "navigation":
+                    self._hash = got.navigation.page_script_hash
+                case "delta":
+                    place = tuple(got.metadata.delta_path)
+                    seen.add(place)
+                    if self._draw(place, got.delta) and not first:
+                        first = time.perf_counter() - begin
+                case "script_finished" if got.script_finished != _EARLY:
+                    end = time.perf_counter() - begin
+                    self._clear(seen, whole=whole)
+                    return Answer(first or end, end)
+
+    async def _next(self) -> ForwardMsg:
+        """The next message; one that refers to an earlier one stands for it."""
+        got = ForwardMsg()
+        content = await asyncio.wait_for(self._socket.recv(), timeout=120)
+        got.ParseFromString(content if isinstance(content, bytes) else content.encode())
+        if got.WhichOneof("type") == "ref_hash":
+            meant = ForwardMsg()
+            meant.CopyFrom(self._cache[got.ref_hash][1])
+            meant.metadata.CopyFrom(got.metadata)
+            self._cache[got.ref_hash] = self._run, self._cache[got.ref_hash][1]
+            return meant
+        if got.metadata.cacheable:
+            self._cache[got.hash] = self._run, got
+        return got
+
+    def _draw(self, place: tuple[int, ...], delta: Delta) -> bool:
+        """Puts an element where it belongs; whether its words are other ones than before."""
+        before = self.elements.get(place)
+        self.elements[place] = delta
+        kind = delta.new_element.WhichOneof("type") if delta.WhichOneof("type") == "new_element" else ""
+        _keep(kind or "", delta, self.values)
+        same = before is not None and before.SerializeToString() == delta.SerializeToString()
+        return kind in _WORDS and not same
+
+    def _clear(self, seen: set[tuple[int, ...]], *, whole: bool) -> None:
+        """Takes away what this run did not draw, and forgets its widgets' values, as the frontend does."""
+        if whole:
+            self.elements = {place: one for place, one in self.elements.items() if place in seen}
+        drawn = {_id_of(one) for one in self.elements.values()}
+        self.values = {key: state for key, state in self.values.items() if key in drawn}
+        self._cache = {key: one for key, one in self._cache.items() if one[0] > self._run - _KEPT_RUNS}
+
+
+def _label(delta: Delta, kind: str, name: str = "label") -> str:
+    is_one = delta.WhichOneof("type") == "new_element" and delta.new_element.WhichOneof("type") == kind
+    return str(getattr(getattr(delta.new_element, kind), name)) if is_one else ""
+
+
+def _id_of(delta: Delta) -> str:
+    element = delta.new_element
+    kind = element.WhichOneof("type") if delta.WhichOneof("type") == "new_element" else None
+    return str(getattr(getattr(element, kind), "id", "")) if kind else ""
+
+
+def _keep(kind: str, delta: Delta, values: dict[str, WidgetState]) -> None:
+    """The value that a widget's element has when it is drawn: the server's where it sets one, else the one it had."""
+    one: Any = getattr(delta.new_element, kind) if kind else None
+    key = getattr(one, "id", "")
+    if not key or (key in values and not one.set_value if hasattr(one, "set_value") else True):
+        return
+    state = WidgetState(id=key)
+    given: Any = one.value if one.set_value and hasattr(one, "value") else getattr(one, "default", None)
+    match kind:
+        case "number_input":
+            setattr(state, "int_value" if one.data_type == one.INT else "double_value", _as_number(one, given))
+        case "text_input" | "text_area":
+            state.string_value = given
+        case "checkbox":
+            state.bool_value = given
+        case "slider":
+            state.double_array_value.data[:] = given
+        case "selectbox" if one.HasField("raw_value") or one.HasField("default"):
+            state.string_value = one.raw_value if one.set_value else one.options[one.default]
+        case "button_group":
+            contents = [one.options[place].content for place in one.default]
+            state.string_array_value.data[:] = one.raw_values if one.set_value else contents
+        case "multiselect":
+            options = [one.options[place] for place in one.default]
+            state.string_array_value.data[:] = one.raw_values if one.set_value else options
+        case _:
+            return
+    values[key] = state
+
+
+def _as_number(one: Any, given: float) -> float:
+    return int(given) if one.data_type == one.INT else given
