@@ -50,13 +50,24 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "weight_values": ("0.5, -0.5", "0", "1e12, 1e-12", "0.1, 0.2, 0.3, -0.9, 0.05"),
     "logits": ("1, 1, 1, 1", "0", "-3, 5, 0.25", "1e12, -1e12", "0.5x16"),
     "measured": ("itl~9.5ms", "ttft~60ms", "tps~100", "itl~9.5ms~batch~16~prompt~2048"),
+    "engine_version": ("0.19.0", "0.11.2", "V0 0.6.3"),
+    "cache_room_of": ("0123abcd", "ffffffff"),
     "own_rents": ("h100-sxm 2.5", "h100-sxm 2.5, b200-sxm 4.9", "mi300x 0.01, l40s 1000"),
 }
 """Values of the fields of text."""
 _OPENING: Final = {"model": (OWN, CONFIG, "mixtral-8x7b"), "api": (OWN,), "draft": (SHARE,), "layout": ("mixed",)}
 """Choices by which further fields begin to count, and so are drawn more often."""
-_USUAL: Final = {"memory": 96e9, "bandwidth": 4e12, "peak": 1e15, "weight_memory": 20e9, "queue": 0.2, "network": 0.05}
+_USUAL: Final[dict[str, float]] = {
+    "memory": 96e9,
+    "bandwidth": 4e12,
+    "peak": 1e15,
+    "weight_memory": 20e9,
+    "queue": 0.2,
+    "network": 0.05,
+}
 """Where a quantity is absent or 0 by default, what it is near."""
+_COUNTS: Final = {"max_num_seqs", "max_num_batched_tokens"}
+"""Whole numbers that are absent by default."""
 _SMALL: Final = {"simulated": (200, 800), "gpus": (2, 8), "replicas": (2, 4), "lengths": (1, 3), "places": (16, 512)}
 """Bounds of what makes a page slow, for those who need a page quickly."""
 
@@ -110,7 +121,7 @@ def drawn(name: str, random: Random, *, usual: bool) -> Any:
     number = _near(name, default, random) if usual or random.random() < 0.4 else _anywhere(name, random)
     least, most = _SMALL.get(name, (bound(name, Ge), bound(name, Le))) if usual else (bound(name, Ge), bound(name, Le))
     number = min(max(number, least), most)
-    return round(number) if isinstance(default, int) else float(f"{number:.3g}")
+    return round(number) if isinstance(default, int) or name in _COUNTS else float(f"{number:.3g}")
 
 
 def bound(name: str, kind: type[Ge] | type[Le]) -> float:

@@ -62,7 +62,7 @@ def _widget(name: str, value: Any, *, everywhere: bool) -> None:
             wrap=True,
             **common,
         )
-    elif mark(name, Quantity):
+    elif mark(name, Quantity) or default is None:
         st.text_input(label, value, placeholder=_placeholder(name), **common)
     elif isinstance(default, bool):
         st.toggle(label, value, **common)

@@ -98,7 +98,7 @@ def scenario() -> Scenario:
 def shown(name: str) -> Any:
     """What the widget of a field shows: the scenario's value, or an entry that could not be read, until it is mended.
 
-    Quantities are text, several choices a list.
+    Quantities, and numbers that may be absent, are text; several choices are a list.
     """
     session = _session()
     if name in session.unread:
@@ -106,7 +106,7 @@ def shown(name: str) -> Any:
     value = getattr(session.scenario, name)
     if isinstance(value, tuple):
         return [*value]
-    return links.written(name, value) if mark(name, Quantity) else value
+    return links.written(name, value) if mark(name, Quantity) or getattr(BASE, name) is None else value
 
 
 def key(name: str, *, everywhere: bool = False) -> str:
