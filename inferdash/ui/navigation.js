@@ -45,7 +45,6 @@ export default function ({ parentElement, data, setTriggerValue }) {
     const plain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button);
     if (place < 0 || !plain || !document.querySelector("[data-test-connection-state=CONNECTED]")) return;
     event.preventDefault();
-    const { page, query } = links[place];
-    if (page !== data.current) setTriggerValue("asked", { page, query });
+    setTriggerValue(`asked${place}`, true);
   };
 }

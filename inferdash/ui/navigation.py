@@ -1,9 +1,10 @@
 """Links to pages that can be copied and opened beside, and that keep the scenario when they are followed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -44,10 +45,14 @@ def _navigation(label: str, groups: Mapping[str, Sequence[Link]], *, kind: str, 
 
     A click is told to the server, which goes on with the scenario as it is when the click arrives: an entry that is
     left by the very click counts. The address of a link, to be copied or opened beside, holds the scenario as shown.
+    Each link is an event of its own: what a component holds cannot be read in a run that replaces another.
     """
-    key = f"links {label}"
+    asked: dict[str, Any] = {
+        f"on_asked{place}_change": partial(state.ask_for, link.page, link.query)
+        for place, link in enumerate(link for shown in groups.values() for link in shown)
+    }
     st.components.v2.component("inferdash_links", html="<nav></nav>", js=_SCRIPT, isolate_styles=False)(
-        key=key,
+        key=f"links {label}",
         data={
             "label": label,
             "kind": kind,
@@ -55,13 +60,5 @@ def _navigation(label: str, groups: Mapping[str, Sequence[Link]], *, kind: str, 
             "current": current,
             "query": urlencode(links.parameters(state.scenario())),
         },
-        on_asked_change=_asked(key),
+        **asked,
     )
-
-
-def _asked(key: str) -> Callable[[], None]:
-    def ask() -> None:
-        asked = st.session_state[key].asked
-        state.ask_for(str(asked["page"]), asked["query"])
-
-    return ask

@@ -202,7 +202,7 @@ def go_on(pages: Mapping[str, StreamlitPage]) -> None:
     """Goes on to the page that was asked for, if one was; to be called after `sync`."""
     session = _session()
     goal, session.goal = session.goal, None
-    if goal and goal[0] in pages:
+    if goal and goal != (session.page, None):
         page, address = goal
         if address is not None:
             _follow(session, address)
