@@ -1,6 +1,6 @@
 """Set-ups by name and number: those that hold, and why the others do not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
@@ -159,6 +159,10 @@ class Setup:
     def _regular(self, replicas: int) -> int:
         return int(np.searchsorted(REPLICAS, replicas, side="right")) - 1
 
+    def alone(self) -> "Setup":
+        """The same without the memory of the others in its curves."""
+        return replace(self, curves=self.curves.alone(self.row), row=0, within_per_s=self.within_per_s.copy())
+
     def failure(self, demand: Demand, offer: Offer) -> Failure | None:
         """Why it does not hold; None where it does."""
         curves, row = self.curves, self.row
@@ -192,9 +196,8 @@ class Setup:
         return None
 
 
-def setups_of(curves: Sequence[Curves], demand: Demand) -> list[Setup]:
+def setups_of(curves: Iterable[Curves], demand: Demand) -> Iterator[Setup]:
     """Every accelerator, format and layout, each with its best batch limit."""
-    found = []
     for one in curves:
         carried = one.layout.data * one.within(demand)
         with np.errstate(divide="ignore"):
@@ -203,20 +206,17 @@ def setups_of(curves: Sequence[Curves], demand: Demand) -> list[Setup]:
         most = carried.max(axis=(1, 2), keepdims=True)
         rank = replicas - carried / np.where(most > 0, 2 * most, 1)  # a half at most, so less than a replica
         best = rank.min(axis=1).argmin(axis=1)
-        found += [Setup(one, row, int(place), carried[row, :, place]) for row, place in enumerate(best)]
-    return found
+        for row, place in enumerate(best):
+            yield Setup(one, row, int(place), carried[row, :, place])
 
 
-def failures(setups: Sequence[Setup], demand: Demand, offer: Offer) -> tuple[Failure, ...]:
-    """The set-ups that do not hold, by reason, most of them first."""
+def by_reason(failures: Iterable[Failure]) -> tuple[Failure, ...]:
+    """The nearest failure for each reason, with the set-ups of all, most of them first."""
     met: dict[Reason, Failure] = {}
-    for setup in setups:
-        one = setup.failure(demand, offer)
-        if one is None:
-            continue
-        before = met.get(one.reason, one)
-        nearest = min(before, one, key=lambda failure: failure.value / failure.allowed)
-        met[one.reason] = replace(nearest, set_ups=before.set_ups + 1 if one.reason in met else 1)
+    for one in failures:
+        before = met.get(one.reason)
+        nearest = one if before is None else min(before, one, key=lambda failure: failure.value / failure.allowed)
+        met[one.reason] = replace(nearest, set_ups=(before.set_ups if before else 0) + one.set_ups)
     return tuple(sorted(met.values(), key=lambda failure: -failure.set_ups))
 
 

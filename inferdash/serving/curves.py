@@ -1,7 +1,7 @@
 """What set-ups carry and how fast, as arrays over accelerators, batch limits and loads, by the formulas of physics."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, Final, cast
 
@@ -35,6 +35,9 @@ BATCHES: Final = np.array(
 )
 """Requests in the batch at which loads are worked out."""
 
+_NAMED: Final = 4
+"""Fields of curves that are no arrays, the first ones."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Curves:
@@ -66,6 +69,11 @@ class Curves:
     batches: Floats
     """The mean batch, by accelerator, replicas and load."""
 
+    def alone(self, row: int) -> "Curves":
+        """One of the accelerators, without the memory of the others."""
+        mine = {one.name: getattr(self, one.name)[row : row + 1] for one in fields(self)[_NAMED:]}
+        return replace(self, accelerators=self.accelerators[row : row + 1], **{k: v.copy() for k, v in mine.items()})
+
     def within(self, demand: Demand) -> Floats:
         """Requests a second that each carries within the targets, by accelerator, replicas and place; 0 where none."""
         targets = (
@@ -93,12 +101,11 @@ class Curves:
         return np.where(fits, low + np.clip(part, 0, 1) * (high - low), 0.0)
 
 
-def curves_of(demand: Demand, offer: Offer) -> list[Curves]:
-    """Every set-up of an offer: accelerators and formats with each layout that can be.
+def curves_of(demand: Demand, offer: Offer) -> Iterator[Curves]:
+    """Every set-up of an offer, block by block: accelerators and formats with each layout that can be.
 
     A pipeline over several nodes is for those accelerators alone whose node does not hold the model.
     """
-    found = []
     for names in offer.groups():
         joined = linked(offer.accelerators[names[0]])
         for weights, cache in product(offer.weights, offer.caches):
@@ -108,11 +115,10 @@ def curves_of(demand: Demand, offer: Offer) -> list[Curves]:
                 if not members:
                     continue
                 one = _curves(demand, offer, members, weights=weights, cache=cache, layout=layout)
-                found.append(one)
+                yield one
                 if layout.gpus <= NODE:
                     held = {name for name, most in zip(names, one.most_places, strict=True) if most >= 1}
                     left = tuple(name for name in left if name not in held)
-    return found
 
 
 def deployment_of(

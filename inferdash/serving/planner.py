@@ -10,11 +10,12 @@ from itertools import count
 from math import ceil
 from typing import Final, cast
 
-from inferdash.serving.candidates import Candidate, Failure, Setup, failures, frontier, setups_of
-from inferdash.serving.curves import PAGE, curves_of, deployment_of, whole_pages
-from inferdash.serving.offers import NODE, Demand, Offer
+from inferdash.serving.candidates import Candidate, Failure, Setup
+from inferdash.serving.curves import PAGE, deployment_of, whole_pages
+from inferdash.serving.field import field_of, ranked
+from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import poisson, requests
+from inferdash.serving.requests import in_turn, requests
 from inferdash.serving.scheduling import Routing, Scheduling, room_pages
 from inferdash.serving.simulator import simulate
 from inferdash.serving.summary import Percentiles, summary
@@ -26,8 +27,6 @@ _REQUESTS: Final = 4000
 _STAYS: Final = 40
 """Requests of each group, over those in its batch, at least; the first quarter warms it up."""
 _NEXT: Final = 10
-_BEYOND: Final = 1.1
-"""Loads up to so many times what a set-up is said to carry are still tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,17 +97,9 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
     context = offer.model.context
     if context is not None and demand.tokens > context:
         raise ValueError(f"{demand.tokens:,} tokens are more than the {context:,} that {offer.model.name} reads")
-    curves, rent = curves_of(demand, offer), offer.rent
-    setups = setups_of(curves, demand)
-    holding = [setup for setup in setups if setup.failure(demand, offer) is None]
-    turns = count()
-
-    def ranked(setup: Setup, replicas: int) -> tuple[float, int, bool, float, int, Candidate, Setup]:
-        """With its rank before it: of those that cost the same, fewer GPUs, one machine, a lower load come first."""
-        one = setup.candidate(demand, rent[setup.accelerator], replicas)
-        return one.usd_per_hour, one.total_gpus, one.gpus > NODE, one.utilization, next(turns), one, setup
-
-    heap = [ranked(setup, setup.worth_trying(demand, beyond=_BEYOND)) for setup in holding]
+    field = field_of(demand, offer, near=2 * tries + _NEXT)
+    turns = count(field.set_ups + 1)
+    heap = [*field.near]
     heapify(heap)
     refused: list[Confirmation] = []
     said = None
@@ -120,17 +111,20 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
             break
         refused.append(one)
         if (candidate.replicas + 1) * candidate.gpus <= offer.most_gpus:
-            heappush(heap, ranked(setup, candidate.replicas + 1))
-    predicted = [ranked(setup, max(one.replicas, setup.fewest(demand))) for *_, one, setup in heap]
+            heappush(heap, ranked(setup, candidate.replicas + 1, next(turns), demand=demand, offer=offer))
+    predicted = [
+        ranked(setup, max(one.replicas, setup.fewest(demand)), turn, demand=demand, offer=offer)
+        for *_, turn, one, setup in heap
+    ]
     return Plan(
         best=None if said is None else said.candidate,
         confirmation=said,
         refused=tuple(refused),
         following=tuple(one for *_, one, _ in sorted(predicted)[:_NEXT]),
-        frontier=frontier([setup.candidate(demand, rent[setup.accelerator]) for setup in holding]),
-        set_ups=len(setups),
-        scored=sum(one.first_token_s.size for one in curves),
-        failures=failures(setups, demand, offer),
+        frontier=field.frontier,
+        set_ups=field.set_ups,
+        scored=field.scored,
+        failures=field.failures,
         left_out=offer.left_out,
     )
 
@@ -183,8 +177,7 @@ def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int =
     groups = candidate.groups
     simulated = min(groups, SIMULATED)
     each = ceil(max(_STAYS * candidate.batch, _REQUESTS / simulated))
-    arrivals_s = poisson(each * groups, per_s=demand.requests_per_s, seed=seed)
-    mine_s = arrivals_s.reshape(each, groups)[:, :simulated].ravel()
+    mine_s = in_turn(each, of=simulated, among=groups, per_s=demand.requests_per_s, seed=seed)
     coming = requests(mine_s, prompt=demand.prompt, answer=demand.answer, found=demand.found)
     served = simulate(coming, times, how, Routing(replicas=simulated))
     said = summary(coming, served, warm_up_s=float(mine_s[len(mine_s) // 4]))

@@ -72,6 +72,26 @@ def poisson(count: int, *, per_s: float, seed: int) -> Floats:
     return np.random.default_rng(seed).exponential(size=count).cumsum() / per_s
 
 
+def in_turn(each: int, *, of: int, among: int, per_s: float, seed: int) -> Floats:
+    """Seconds of the arrivals at the first `of` groups, where all that come at random go to `among` groups in turn.
+
+    The others' gaps are drawn as one: a sum of exponential gaps is a gamma. So it takes no more memory for many groups.
+
+    Args:
+        each: arrivals at each group.
+        of: groups whose arrivals are wanted.
+        among: groups in all.
+        per_s: requests a second that come for all groups.
+        seed: the same seed scales with the rate.
+    """
+    if of == among:
+        return poisson(each * among, per_s=per_s, seed=seed)
+    source = np.random.default_rng(seed)
+    gaps = source.exponential(size=(each, of))
+    gaps[1:, 0] += source.gamma(among - of, size=each - 1)
+    return gaps.ravel().cumsum() / per_s
+
+
 def bursts(count: int, *, per_s: float, variation: float, seed: int) -> Floats:
     """Seconds of `count` arrivals with gamma gaps, `per_s` of them a second on average.
 

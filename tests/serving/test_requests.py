@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inferdash.serving.requests import bursts, daily, log_normal, poisson, requests
+from inferdash.serving.requests import bursts, daily, in_turn, log_normal, poisson, requests
 
 
 def test_random_arrivals() -> None:
@@ -65,3 +65,21 @@ def test_log_normal_lengths() -> None:
 def test_requests_that_cannot_be(arrival_s: list[float], prompt: int, answer: int, found: int, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         requests(arrival_s, prompt=prompt, answer=answer, found=found)
+
+
+@pytest.mark.parametrize(("of", "among"), [(4, 4), (4, 5), (4, 100), (2, 1_000_000)])
+def test_arrivals_at_some_groups_are_those_that_come_to_them_in_turn(of: int, among: int) -> None:
+    """Gaps at each group are those of a gamma of as many arrivals as there are groups: their mean and their spread."""
+    each, per_s = 4000, 50.0
+    mine = in_turn(each, of=of, among=among, per_s=per_s, seed=3)
+    assert mine.size == each * of
+    assert (np.diff(mine) > 0).all()
+    gaps = np.diff(mine.reshape(each, of), axis=0)
+    assert gaps.mean() == pytest.approx(among / per_s, rel=0.03)
+    assert gaps.std() == pytest.approx(among**0.5 / per_s, rel=0.05)
+    between = np.diff(mine.reshape(each, of), axis=1)
+    assert between.mean() == pytest.approx(1 / per_s, rel=0.05)
+    assert in_turn(each, of=of, among=among, per_s=2 * per_s, seed=3) == pytest.approx(mine / 2)
+    if among <= 100:
+        whole = poisson(each * among, per_s=per_s, seed=5).reshape(each, among)[:, :of]
+        assert np.diff(whole, axis=0).std() == pytest.approx(gaps.std(), rel=0.1)

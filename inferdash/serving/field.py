@@ -1,0 +1,68 @@
+"""All set-ups of an offer, scored block by block, of which only those are kept that can win."""
+
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Final, TypeAlias
+
+from inferdash.serving.candidates import Candidate, Failure, Setup, by_reason, frontier, setups_of
+from inferdash.serving.curves import curves_of
+from inferdash.serving.offers import NODE, Demand, Offer
+
+Ranked: TypeAlias = tuple[float, int, bool, float, int, Candidate, Setup]
+"""A candidate behind its rank: of those that cost the same, fewer GPUs, one machine, a lower load come first."""
+BEYOND: Final = 1.1
+"""Loads up to so many times what a set-up is said to carry are still tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """What takes part."""
+
+    near: tuple[Ranked, ...]
+    """The first by rank, as they are tried or as they are predicted to hold, as they are tried."""
+    frontier: tuple[Candidate, ...]
+    """Of cost against the p90 latency between tokens, as predicted, from the cheapest to the fastest."""
+    failures: tuple[Failure, ...]
+    """Why set-ups do not hold."""
+    set_ups: int
+    """Accelerators, formats and layouts."""
+    scored: int
+    """Over batch limits and loads as well."""
+
+
+def ranked(setup: Setup, replicas: int, turn: int, *, demand: Demand, offer: Offer) -> Ranked:
+    """A set-up with so many replicas; `turn` tells apart those of the same rank."""
+    one = setup.candidate(demand, offer.rent[setup.accelerator], replicas)
+    return one.usd_per_hour, one.total_gpus, one.gpus > NODE, one.utilization, turn, one, setup
+
+
+def field_of(demand: Demand, offer: Offer, *, near: int) -> Field:
+    """Scores all set-ups; the memory is that of one block of them and of `near` set-ups by either rank."""
+    tried: list[Ranked] = []
+    predicted: list[tuple[Ranked, Ranked]] = []
+    holding: list[Candidate] = []
+    failed: list[Failure] = []
+    set_ups = scored = 0
+    for curves in curves_of(demand, offer):
+        scored += curves.first_token_s.size
+        for setup in setups_of([curves], demand):
+            set_ups += 1
+            failure = setup.failure(demand, offer)
+            if failure:
+                failed.append(failure)
+                continue
+            held = ranked(setup.alone(), setup.fewest(demand), set_ups, demand=demand, offer=offer)
+            *_, candidate, kept = held
+            first = ranked(kept, kept.worth_trying(demand, beyond=BEYOND), set_ups, demand=demand, offer=offer)
+            holding.append(candidate)
+            tried.append(first)
+            predicted.append((held, first))
+        tried, predicted = nsmallest(near, tried), nsmallest(near, predicted)
+        failed, holding = [*by_reason(failed)], [*frontier(holding)]
+    return Field(
+        near=tuple({one[4]: one for one in (*tried, *(first for _, first in predicted))}.values()),
+        frontier=frontier(holding),
+        failures=by_reason(failed),
+        set_ups=set_ups,
+        scored=scored,
+    )
