@@ -18,7 +18,7 @@ from inferdash.facts import library
 from inferdash.facts.engine_memory import EngineMemory
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
-from inferdash.physics.engine_memory import Kept, sampler_bytes, workspace_bytes
+from inferdash.physics.engine_memory import Kept, kept, sampler_bytes, workspace_bytes
 from inferdash.physics.memory import held_bytes
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.starts import GIB, LoggedStart, logged, read
@@ -42,7 +42,7 @@ class Held:
     def error(self) -> float | None:
         """Of the room for the cache, as a share of the memory of the card; None where one of both is not logged."""
         one = self.start
-        if one.room is None or one.weights is None or one.setting is None or one.engine == "llama.cpp":
+        if one.room is None or one.weights is None or one.engine == "llama.cpp":
             return None  # llama.cpp logs what a context takes, not what there is room for
         return (self.found.usable.expected - one.weights - one.room) / one.setting.total
 
@@ -50,7 +50,7 @@ class Held:
 def fitted(starts: Sequence[LoggedStart]) -> EngineMemory:
     """The rule of vLLM with all that can be fitted taken from some starts, the rest as shipped."""
     rule = library.engine_memory()["vllm"]
-    mine = [one for one in starts if one.engine == "vllm" and one.fitted and one.shape and one.setting]
+    mine = [one for one in starts if one.engine == "vllm" and one.fitted and one.shape and one.sized]
     eras = [era.model_dump() for era in rule.eras]
     known = {place: [one for one in mine if place == _era(rule, one)] for place in range(len(eras))}
 
@@ -66,7 +66,7 @@ def fitted(starts: Sequence[LoggedStart]) -> EngineMemory:
     for places in (range(1), range(1, _TRITON + 1), range(_TRITON + 1, len(eras))):
         _outside(eras, places, of(places))
     for place in (_TRITON + 1, _TRITON + 2):
-        own = [one for one in starts if one.engine == "vllm" and one.shape and one.setting]
+        own = [one for one in starts if one.engine == "vllm" and one.shape]
         usual_held = _recurrent(rule, [one for one in own if _era(rule, one) == place])
         low, _, high = eras[place]["recurrent_outside"]
         band = (min(low, usual_held), usual_held, max(high, usual_held)) if usual_held else None
@@ -81,7 +81,7 @@ def _era(rule: EngineMemory, one: LoggedStart) -> int:
 
 def _per_logit(rule: EngineMemory, one: LoggedStart) -> float | None:
     """Bytes for each request and token of the vocabulary that a start shows, where the sampler is what counts."""
-    if one.shape is None or one.setting is None or one.activations is None or not one.setting.last:
+    if one.shape is None or one.activations is None or not one.setting.last:
         return None
     found = one.by(rule)
     if found is None:
@@ -97,7 +97,7 @@ def _per_logit(rule: EngineMemory, one: LoggedStart) -> float | None:
 
 def _workspace(one: LoggedStart, tokens: int) -> float:
     shape, setting = one.shape, one.setting
-    if shape is None or setting is None or not (shape.experts_per_token and shape.workspace):
+    if shape is None or not (shape.experts_per_token and shape.workspace):
         return 0.0
     width = shape.expert_width / setting.tensor
     return float(
@@ -132,8 +132,7 @@ def _outside(eras: list[dict[str, Any]], places: range, starts: Sequence[LoggedS
             found = [
                 one.outside
                 for one in own
-                if one.setting
-                and one.outside is not None
+                if one.outside is not None
                 and row["gpus"] <= max(one.setting.tensor, min(one.setting.gpus, 2) - 1) < most
                 and (one.setting.total >= 70 * GIB and not one.setting.a100) == (size == "large")
             ]
@@ -150,13 +149,13 @@ def _recurrent(rule: EngineMemory, starts: Sequence[LoggedStart]) -> float | Non
     logs, rest = [], []
     for one in starts:
         shape, setting, found = one.shape, one.setting, one.by(rule)
-        if shape is None or setting is None or found is None or not shape.recurrent or setting.total >= 70 * GIB:
+        if shape is None or found is None or not shape.recurrent or setting.total >= 70 * GIB:
             continue
         if one.outside is not None:
             logs.append(one.outside)
         elif one.weights and one.room is not None:
-            kept = found.not_taken.expected + found.activations.expected + found.graphs.expected
-            rest.append(setting.total - kept - one.weights - one.room)
+            taken = found.not_taken.expected + found.activations.expected + found.graphs.expected
+            rest.append(setting.total - taken - one.weights - one.room)
     values = logs or rest
     return round(median(values) / GIB, 1) * GIB if values else None
 
@@ -194,7 +193,7 @@ def weights(starts: Sequence[LoggedStart]) -> Iterator[tuple[LoggedStart, float]
         alike = (m for key, m in presets.items() if key.partition("/")[2] in name and "distill" not in name)
         model = presets.get(name) or next(alike, None)
         precision = PRECISIONS.get(_FORMATS.get(one.weights_format) or _TABLES_KEPT.get(one.weights_format) or "")
-        if model is None or precision is None or one.weights is None or one.setting is None or one.gpus > 1:
+        if model is None or precision is None or one.weights is None or one.gpus > 1:
             continue
         chip = library.accelerators()["h100-sxm"]
         whole = held_bytes(model, precision, library.engine_memory()[one.engine], version=one.version)
@@ -213,24 +212,36 @@ def _line(name: str, found: Sequence[Held]) -> str:
     return f"{name:44} {len(errors):4} {median(errors):7.2f}% {np.percentile(errors, 90):7.2f}% {max(errors):7.2f}%"
 
 
+def _activations(engine: str, found: Sequence[tuple[LoggedStart, Kept]]) -> str:
+    """How far the activations, or the compute buffer, are from the log, in GiB."""
+    off = [
+        abs(one.activations.expected - start.activations) / GIB
+        for start, one in found
+        if start.activations is not None and one.activations.expected
+    ]
+    if not off:
+        return f"{f'  activations of {engine}, GiB':44} {0:4}"
+    return f"{f'  activations of {engine}, GiB':44} {len(off):4} {median(off):8.3f} {np.percentile(off, 90):8.3f}"
+
+
 def report(name: str, found: Sequence[Held]) -> None:
     """Prints the errors of the room for the cache, and what is said of whether they start."""
     print(f"\n{name}\n{'room for the cache, off by of the card':44} rows  median     p90      max")
     print(_line("all", found))
     for engine in dict.fromkeys(one.start.engine for one in found):
         print(_line(f"  {engine}", [one for one in found if one.start.engine == engine]))
-    print(
-        _line(
-            "  cards under 70 GiB", [one for one in found if one.start.setting and one.start.setting.total < 70 * GIB]
-        )
-    )
+    print(_line("  cards under 70 GiB", [one for one in found if one.start.setting.total < 70 * GIB]))
+    print(_activations("vllm", [(one.start, one.found) for one in found if one.start.engine == "vllm"]))
     sources = dict.fromkeys(one.start.source for one in found)
     by = [
         [100 * abs(one.error) for one in found if one.start.source == source and one.error is not None]
         for source in sources
     ]
     medians = [median(errors) for errors in by if errors]
-    print(f"{'  by source, medians':44} {len(medians):4} {median(medians):7.2f}% {np.percentile(medians, 90):7.2f}%")
+    if medians:
+        print(
+            f"{'  by source, medians':44} {len(medians):4} {median(medians):7.2f}% {np.percentile(medians, 90):7.2f}%"
+        )
     known = [one for one in found if one.start.room is not None and one.start.weights and one.error is not None]
     inside = sum(
         one.found.usable.low <= (one.start.room or 0) + (one.start.weights or 0) <= one.found.usable.high
@@ -264,6 +275,14 @@ def main() -> None:
         known = {one.id for one in starts}
         fresh = [one for one in others if one.id not in known]
         report(f"{given[0].name}, rows that are not shipped", list(held(fresh, library.engine_memory()["vllm"])))
+    shipped = library.engine_memory()["llama.cpp"]
+    buffers = [
+        (one, kept(shipped, one.shape, one.setting))
+        for one in starts
+        if one.engine == "llama.cpp" and one.shape and one.setting.tokens and one.started
+    ]
+    print("\nas shipped")
+    print(_activations("llama.cpp", buffers))
     print("\nparameters of one GPU by the format alone, off by of the log")
     errors = [(one, 100 * (by_format / (one.weights or 1) - 1)) for one, by_format in weights(starts)]
     for one, error in errors:

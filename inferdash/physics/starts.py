@@ -59,8 +59,9 @@ class LoggedStart:
     gpus: int
     shape: Shape | None
     """None where the model is not known."""
-    setting: Setting | None
-    """None where the memory of the accelerator is not known."""
+    setting: Setting
+    sized: bool
+    """Whether the memory of the accelerator is known, and not that of any."""
     weights: float | None
     """Bytes of the parameters on one accelerator, as logged."""
     activations: float | None
@@ -86,7 +87,7 @@ class LoggedStart:
 
     def by(self, rule: EngineMemory) -> Kept | None:
         """What a rule says; None where too little is known."""
-        return kept(rule, self.shape, self.setting) if self.shape and self.setting else None
+        return kept(rule, self.shape, self.setting) if self.shape and self.sized else None
 
 
 def read(path: Path, shapes: Path | None = None) -> tuple[LoggedStart, ...]:
@@ -138,6 +139,7 @@ def _start(row: Mapping[str, str], shapes: Mapping[str, Mapping[str, str]]) -> L
         gpus=int(_number(row["n_gpu"]) or 1),
         shape=_shape(shape, row) if shape else None,
         setting=_setting(row, written.strip()),
+        sized=_total(row) is not None,
         weights=_bytes(row["weights_gib"]),
         activations=_bytes(row["activation_gib"]) if row["activation_gib"] else buffer,
         outside=_bytes(row["non_torch_gib"]),
@@ -177,13 +179,10 @@ def _needed(shape: Mapping[str, str], row: Mapping[str, str]) -> float | None:
     return layers * of_layer * number / sharing * float(row["context"])
 
 
-def _setting(row: Mapping[str, str], written: str) -> Setting | None:
-    total = _bytes(row["total_gib"]) or _total(row["gpu"])
-    if total is None:
-        return None
+def _setting(row: Mapping[str, str], written: str) -> Setting:
     tensor, stages = int(_number(row["tp"]) or 1), int(_number(row.get("pp")) or 1)
     return Setting(
-        total=total,
+        total=_total(row) or _ANY,
         a100="A100" in row["gpu"],
         tensor=tensor,
         gpus=max(tensor * stages, int(_number(row["n_gpu"]) or 1)),
@@ -205,6 +204,7 @@ def _readable(text: str) -> bool:
     return True
 
 
+_ANY: Final = 80.0 * GIB
 _TOTALS: Final = {
     "H100-80GB": 79.19,
     "A100-80GB": 79.25,
@@ -223,5 +223,6 @@ _TOTALS: Final = {
 """Start of an accelerator's name -> GiB that programs see of it, in other rows that print them."""
 
 
-def _total(gpu: str) -> float | None:
-    return next((total * GIB for name, total in _TOTALS.items() if gpu.startswith(name)), None)
+def _total(row: Mapping[str, str]) -> float | None:
+    printed = _bytes(row["total_gib"])
+    return printed or next((total * GIB for name, total in _TOTALS.items() if row["gpu"].startswith(name)), None)

@@ -80,11 +80,20 @@ def parts_table(scenario: Scenario, found: Kept) -> Table:
     logged_weights = scenario.weight_memory is not None
     why = "as entered" if logged_weights else "their format, towers at 16 bits, experts as wide as kernels want them"
     rows.append(Row("parameters", "word", (*(_gib(one) for one in _ends(weights)), why)))
+    if found.not_taken.expected and found.spare != found.not_taken:
+        why = (
+            "of what is not taken, after context, graphs and a second trial of the sampler; below 0 a start fails there"
+        )
+        rows.append(Row("spare", "word", (*(_gib(one) for one in _ends(found.spare)), why)))
     return Table(("usual", "least", "most", "follows from"), tuple(rows), head="Of one GPU")
 
 
 def _ends(span: Span) -> tuple[float, float, float]:
     return span.expected, span.low, span.high
+
+
+_BESIDE: Final = {"share of free": "; activations and graphs find their place here"}
+"""Budget -> what the share leaves room for."""
 
 
 def _reasons(scenario: Scenario, found: Kept) -> dict[str, str]:
@@ -96,7 +105,7 @@ def _reasons(scenario: Scenario, found: Kept) -> dict[str, str]:
     return {
         "driver": "what the driver reports and programs do not see",
         "context": "libraries and the driver’s context, before the engine asks what is free",
-        "not taken": f"a share of {found.share:g}",
+        "not taken": f"a share of {found.share:g}{_BESIDE.get(library.memory_of(scenario.engine).budget, '')}",
         "outside the engine": entered if scenario.overhead is not None else "libraries, and exchanges between GPUs",
         "activations": own or (entered if scenario.activations is not None else made),
         "graphs": f"{model.layers:,} layers",
@@ -129,11 +138,11 @@ def nearest(scenario: Scenario) -> list[LoggedStart]:
     """The logged starts nearest to a scenario, of which the rule says something too."""
     total = scenario.hardware.visible_memory or scenario.hardware.memory
     weights = max(1.0, float(scenario.deployment.stored_bytes_of_one))
-    known = [one for one in logged() if one.setting and one.shape and one.weights]
+    known = [one for one in logged() if one.sized and one.shape and one.weights]
     hidden = scenario.architecture.hidden
 
     def distance(one: LoggedStart) -> float:
-        if not (one.setting and one.shape and one.weights):
+        if not (one.shape and one.weights):
             return float("inf")
         away = 3.0 * (one.engine != scenario.engine)
         away += abs(log(one.setting.total / total)) + abs(log(one.weights / weights)) / 2

@@ -25,6 +25,8 @@ _LAYOUTS: Final = {
     "data": "data parallel",
 }
 _LONGEST: Final = 10_000_000
+_LARGER_SHARE: Final = 0.95
+_FEWER_REQUESTS: Final = 64
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,11 @@ def _ways_out(scenario: Scenario, result: Memory) -> Iterator[str]:
         yield f"Fewer bits: the parameters in {PRECISIONS[fitting].name} fit, with the caches in {_cache(scenario)}."
     if scenario.kv != "fp8" and _fits(scenario, kv="fp8"):
         yield "A smaller cache: keys and values in fp8 fit."
+    kept = scenario.kept
+    if kept and kept.share < _LARGER_SHARE and _fits(scenario, engine_share=_LARGER_SHARE):
+        yield f"A larger share: the engine may take {_LARGER_SHARE:g} of the memory, which leaves less for its graphs."
+    if kept and kept.requests[1] > _FEWER_REQUESTS and _fits(scenario, max_num_seqs=_FEWER_REQUESTS):
+        yield f"Fewer requests at a time: with {_FEWER_REQUESTS} at most, the sampler takes less."
     if result.largest_batch:
         yield f"A smaller batch: {quantities.count(result.largest_batch, 'request')} fit."
     longest = _longest_prompt(scenario)

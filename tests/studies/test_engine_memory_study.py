@@ -1,6 +1,5 @@
 """The reader's own start, the parts of the page and the nearest logged starts."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -34,7 +33,7 @@ def calibrated(scenario: Scenario, text: str) -> Scenario:
     ],
 )
 def test_a_line_of_the_log_is_the_room_from_then_on(text: str) -> None:
-    """vllm#10517: 3.81 GiB, which are 1,952 blocks or 31,232 tokens. Capturing graphs may still fail."""
+    """vllm#10517: 3.81 GiB, which are 1,952 blocks or 31,232 tokens. Graphs may still fail."""
     result = memory.study(calibrated(RTX_3090, text))
     assert result.room.expected == pytest.approx(3.81 * GIB, rel=2e-3)
     assert (result.largest_batch, result.starts) == (1, "probably")
@@ -55,10 +54,16 @@ def test_a_whole_log_sets_every_part() -> None:
 
 def test_a_logged_room_counts_for_its_set_up_alone() -> None:
     own = calibrated(RTX_3090, "Available KV cache memory: 2.5 GiB")
-    changes: Mapping[str, Any]
-    for changes in ({"prompt": 100}, {"kv": "fp8"}, {"batch": 9}):
+    same: list[dict[str, Any]] = [{"prompt": 100}, {"kv": "fp8"}, {"batch": 9}]
+    for changes in same:
         assert memory.study(own.model_copy(update=changes)).room.expected == pytest.approx(2.5 * GIB)
-    for changes in ({"model": "qwen3-8b"}, {"accelerator": "rtx-4090"}, {"engine_share": 0.8}, {"gpus": 2}):
+    others: list[dict[str, Any]] = [
+        {"model": "qwen3-8b"},
+        {"accelerator": "rtx-4090"},
+        {"engine_share": 0.8},
+        {"gpus": 2},
+    ]
+    for changes in others:
         other = own.model_copy(update=changes)
         ruled = other.model_copy(update={"cache_room": None, "cache_room_of": ""})
         assert memory.study(other).room == memory.study(ruled).room
