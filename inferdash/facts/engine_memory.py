@@ -140,6 +140,10 @@ class EngineMemory(Sourced):
     """By which activations are off in any case."""
     towers: Held
     """On top, for models with towers for pictures or sound, which are tried out too."""
+    strange: Held
+    """On top of what lies outside, where a version is newer or an accelerator of another maker than those of logs."""
+    newest: str = ""
+    """The newest version of which a start was logged; empty where logs do not say versions."""
     logged: NonNegativeInt
     """Starts that it was taken from."""
     fp4_padding: tuple[tuple[str, PositiveInt, PositiveInt], ...] = ()
@@ -169,6 +173,11 @@ class EngineMemory(Sourced):
             return tuple(era for era in others if era.unstated) or tuple(others)
         reached = [era for era in others if version(era.since).numbers <= asked.numbers]
         return (reached[-1] if reached else others[0],)
+
+    def is_logged(self, text: str) -> bool:
+        """Whether a version is no newer than those of logs; the one that is not stated is none of them."""
+        numbers, newest = (version(one).numbers[:2] if one else () for one in (text, self.newest))
+        return not (numbers and newest) or numbers <= newest
 
     def widening(self, text: str) -> tuple[int, int] | None:
         """Multiples to which a version widens experts of MXFP4, the newest where none is stated; None where none."""

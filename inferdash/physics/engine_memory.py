@@ -170,6 +170,8 @@ class Setting:
     total: float
     """Bytes of one accelerator as a program sees them."""
     a100: bool = False
+    strange: bool = False
+    """Whether it is of a maker of whose accelerators nearly no start was logged: any but NVIDIA."""
     tensor: int = 1
     """Accelerators that share each matrix."""
     gpus: int = 1
@@ -284,6 +286,9 @@ def _kept(rule: EngineMemory, era: Era, shape: Shape, setting: Setting) -> Kept:
     before = Span(*(rule.before if setting.gpus == 1 else rule.before_shared))
     activations, sampler = _activations(rule, era, shape, setting, tokens=tokens, requests=requests)
     outside = _outside(era, shape, setting, size) if setting.outside is None else exactly(setting.outside)
+    known = not setting.strange and rule.is_logged(setting.version)
+    if not known and setting.outside is None:
+        outside = outside + Span(*rule.strange)
     graphs = _graphs(era, shape, size, requests=requests)
     share = setting.share or _share(rule, era, setting, tokens=tokens, size=size)
     entered = setting.activations is not None and setting.outside is not None
@@ -331,7 +336,7 @@ def _kept(rule: EngineMemory, era: Era, shape: Shape, setting: Setting) -> Kept:
             not_taken.expected - sum(one.expected for one in demands),
             not_taken.high - sum(one.low for one in demands),
         ),
-        surely=era.surely and not shape.recurrent,
+        surely=era.surely and known and not shape.recurrent and setting.expert == 1,
     )
 
 

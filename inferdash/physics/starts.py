@@ -184,6 +184,7 @@ def _setting(row: Mapping[str, str], written: str) -> Setting:
     return Setting(
         total=_total(row) or _ANY,
         a100="A100" in row["gpu"],
+        strange=any(maker in row["gpu"] for maker in _STRANGE),
         tensor=tensor,
         gpus=max(tensor * stages, int(_number(row["n_gpu"]) or 1)),
         version=written if not written or _readable(written) else "",
@@ -204,6 +205,8 @@ def _readable(text: str) -> bool:
     return True
 
 
+_STRANGE: Final = ("AMD", "Hygon", "Metal", "Gaudi", "Ascend", "MI2", "MI3", "TPU")
+"""Parts of names of accelerators of other makers than NVIDIA."""
 _ANY: Final = 80.0 * GIB
 _TOTALS: Final = {
     "H100-80GB": 79.19,

@@ -57,6 +57,7 @@ def setting(machine: "Machine", *, weights: float) -> Setting:
     return Setting(
         total=seen_bytes(machine.hardware) if machine.memory is None else machine.memory,
         a100="A100" in machine.hardware.name,
+        strange=machine.hardware.maker not in {"NVIDIA", ""},
         tensor=machine.gpus if layout.even else layout.tensor,
         gpus=machine.gpus if layout.even else layout.tensor * layout.pipeline,
         expert=layout.expert,

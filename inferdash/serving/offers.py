@@ -91,6 +91,7 @@ class Room:
         setting = Setting(
             total=seen_bytes(chip),
             a100="A100" in chip.name,
+            strange=chip.maker != "NVIDIA",
             tensor=layout.tensor,
             gpus=layout.tensor * layout.pipeline,
             expert=layout.expert,

@@ -236,6 +236,8 @@ def test_what_was_not_logged_is_never_sure() -> None:
         assert Scenario(memory_of="engine", engine=engine).starts != "surely"
     assert Scenario(memory_of="engine").starts == "surely"
     assert Scenario().starts is None
+    for changes in ({"accelerator": "mi300x"}, {"engine_version": "0.31"}, {"model": "qwen3.5-27b"}):
+        assert Scenario.model_validate({"memory_of": "engine", **changes}).starts == "probably"
 
 
 def test_explicit_fields_of_old_links_keep_their_meaning() -> None:

@@ -101,7 +101,7 @@ def test_the_parts_are_the_whole(engine: str) -> None:
         assert rows["parts"][-1]["end_b"] == pytest.approx(rows["room"][0]["end_b"], rel=1e-9)
         assert scenario.kept
         table = study.parts_table(scenario, scenario.kept)
-        assert [row.label for row in table.rows][-1] == "parameters"
+        assert "parameters" in [row.label for row in table.rows]
         assert "None" not in table.markdown()
 
 
