@@ -19,15 +19,16 @@ def engine() -> None:
     st.markdown(page.answers_sentence(scenario, result))
     if scenario.kept:
         parts.table(engine_memory.parts_table(scenario, scenario.kept))
-        st.caption(engine_memory.rule_note(scenario, scenario.kept))
+        st.caption("  \n".join(engine_memory.reasons(scenario, scenario.kept)))
+        st.markdown(engine_memory.rule_note(scenario, scenario.kept))
         controls("activations", "overhead", "weight_memory", "cache_room")
 
 
 def nearest() -> None:
     st.markdown(engine_memory.NEAREST)
-    starts = engine_memory.nearest_table(scenario)
-    parts.table(starts)
-    parts.download(starts, name="starts")
+    parts.table(engine_memory.nearest_table(scenario))
+    st.caption(engine_memory.sources_of(scenario))
+    parts.download(engine_memory.nearest_table(scenario, sources=True), name="starts")
 
 
 def own() -> None:

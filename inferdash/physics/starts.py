@@ -68,7 +68,7 @@ class LoggedStart:
     """Bytes, likewise; of llama.cpp its compute buffer, of TensorRT-LLM its execution context."""
     outside: float | None
     room: float | None
-    """Bytes for the cache on one accelerator; negative where none was left."""
+    """Bytes for the cache on one accelerator; negative where none was left. Of llama.cpp those that a context took."""
     needed: float | None
     """Bytes of the cache of one request as long as the context, on one accelerator; None where not known."""
     started: bool
@@ -79,6 +79,14 @@ class LoggedStart:
         """Whether it starts, by a rule that says `found`, with the parameters as logged and one request."""
         needed = self.needed if library.engine_memory()[self.engine].whole_request else None
         return starts(found, weights=exactly(self.weights or 0.0), needed=needed or 0.0)
+
+    @property
+    def title(self) -> str:
+        """Of what it was, in words."""
+        without = self.version == _WITHOUT_FLASH.strip()
+        version = "without flash attention" if without else self.version
+        model = self.model.rpartition("/")[2] + (f" in {self.weights_format}" if self.weights_format else "")
+        return f"{model}, {self.gpus:,} × {self.gpu}, {library.memory_of(self.engine).name} {version}".rstrip()
 
     @property
     def kept(self) -> Kept | None:

@@ -70,22 +70,13 @@ def parts(scenario: Scenario, found: Kept) -> list[tuple[str, str, Span]]:
 
 
 def parts_table(scenario: Scenario, found: Kept) -> Table:
-    """The same with bands, and what each follows from."""
-    reasons = _reasons(scenario, found)
-    rows = [
-        Row(name, "word", (*(_gib(one) for one in _ends(span)), reasons[name]))
-        for name, _, span in parts(scenario, found)
-    ]
+    """The same with bands, the parameters, and what is spare of what the share leaves."""
     weights = in_memory.weights_of_one(scenario, weights=float(scenario.deployment.stored_bytes_of_one))
-    logged_weights = scenario.weight_memory is not None
-    why = "as entered" if logged_weights else "their format, towers at 16 bits, experts as wide as kernels want them"
-    rows.append(Row("parameters", "word", (*(_gib(one) for one in _ends(weights)), why)))
+    spans = [(name, span) for name, _, span in parts(scenario, found)] + [("parameters", weights)]
     if found.not_taken.expected and found.spare != found.not_taken:
-        why = (
-            "of what is not taken, after context, graphs and a second trial of the sampler; below 0 a start fails there"
-        )
-        rows.append(Row("spare", "word", (*(_gib(one) for one in _ends(found.spare)), why)))
-    return Table(("usual", "least", "most", "follows from"), tuple(rows), head="Of one GPU")
+        spans.append(("spare", found.spare))
+    rows = [Row(name, "word", tuple(_gib(one) for one in _ends(span))) for name, span in spans]
+    return Table(("usual", "least", "most"), tuple(rows), head="Of one GPU")
 
 
 def _ends(span: Span) -> tuple[float, float, float]:
@@ -96,20 +87,28 @@ _BESIDE: Final = {"share of free": "; activations and graphs find their place he
 """Budget -> what the share leaves room for."""
 
 
-def _reasons(scenario: Scenario, found: Kept) -> dict[str, str]:
+def reasons(scenario: Scenario, found: Kept) -> list[str]:
+    """What each part follows from, in the order of the table."""
     tokens, requests = (_range(pair) for pair in (found.tokens, found.requests))
-    model = scenario.architecture
-    own = "your log" if in_memory.calibrated(scenario) else ""
+    model, own = scenario.architecture, in_memory.calibrated(scenario)
+    made = (
+        f"{tokens} tokens of a pass, {requests} requests, a vocabulary of {model.vocabulary:,}, and the widths of its "
+        "layers"
+    )
     entered = "as entered"
-    made = f"{tokens} tokens of a pass, {requests} requests, {model.vocabulary:,} tokens of the vocabulary, widths"
-    return {
+    said = {
         "driver": "what the driver reports and programs do not see",
         "context": "libraries and the driver’s context, before the engine asks what is free",
         "not taken": f"a share of {found.share:g}{_BESIDE.get(library.memory_of(scenario.engine).budget, '')}",
         "outside the engine": entered if scenario.overhead is not None else "libraries, and exchanges between GPUs",
-        "activations": own or (entered if scenario.activations is not None else made),
-        "graphs": f"{model.layers:,} layers",
+        "activations": "what your log leaves" if own else entered if scenario.activations is not None else made,
+        "graphs": f"{quantities.count(model.layers, 'layer')}",
+        "parameters": entered
+        if scenario.weight_memory is not None
+        else "their format, towers at 16 bits, experts as wide as kernels want them",
+        "spare": "of what is not taken, after context, graphs and a second trial of the sampler; below 0 a start fails",
     }
+    return [f"{row.label}: {said[row.label]}" for row in parts_table(scenario, found).rows]
 
 
 def _range(pair: tuple[int, int]) -> str:
@@ -150,51 +149,40 @@ def nearest(scenario: Scenario) -> list[LoggedStart]:
         away += (
             abs(log(one.shape.hidden / hidden)) + abs(log(one.shape.vocabulary / scenario.architecture.vocabulary)) / 2
         )
+        away += 1.0 * (not one.fitted)
         own = library.memory_of(one.engine)
         eras = own.possible(scenario.engine_version) if one.engine == scenario.engine else ()
         if scenario.engine_version and own.possible(one.version)[0] not in eras:
             away += 1.0
         return away
 
-    return sorted(known, key=distance)[:_ROWS]
+    unlike = {(one.title, one.activations, one.room): one for one in sorted(known, key=distance, reverse=True)}
+    return sorted(unlike.values(), key=distance)[:_ROWS]
 
 
-def nearest_table(scenario: Scenario) -> Table:
-    """Them, with what the rule says of each."""
+def nearest_table(scenario: Scenario, *, sources: bool = False) -> Table:
+    """Them, with what the rule says of each; with a column for where each was published, or without."""
     rows = []
     for one in nearest(scenario):
         found = one.kept
         if found is None or one.weights is None:
             continue
-        said = found.usable + exactly(-one.weights)
-        rows.append(
-            Row(
-                f"{one.model}, {one.weights_format or 'format not stated'}",
-                "word",
-                (
-                    f"{library.memory_of(one.engine).name} {one.version}".rstrip(),
-                    f"{one.gpus:,} × {one.gpu}",
-                    _shown(one.activations),
-                    _shown(found.activations.expected),
-                    _shown(one.room),
-                    f"{_shown(said.expected)} ({_shown(said.low)} to {_shown(said.high)})",
-                    "yes" if one.started else "no",
-                    one.source,
-                ),
-            )
+        room = found.usable + exactly(-one.weights)
+        cells = (
+            _shown(one.activations),
+            _gib(found.activations.expected) if found.activations.expected else "beside the share",
+            _shown(one.room if one.engine != "llama.cpp" else None),
+            f"{room.expected / GIB:,.2f} ({room.low / GIB:,.2f} to {_gib(room.high)})",
+            "yes" if one.started else "no",
         )
-    columns = (
-        "engine",
-        "GPUs",
-        "activations, logged",
-        "by the rule",
-        "room, logged",
-        "by the rule",
-        "started",
-        "source",
-    )
-    names = (*columns[:3], "activations, by the rule", columns[4], "room, by the rule", *columns[6:])
-    return Table(names, tuple(rows), head="Logged start")
+        rows.append(Row(one.title, "word", (*cells, one.source) if sources else cells))
+    columns = ("activations", "by the rule", "room", "room by the rule", "started", "source")
+    return Table(columns if sources else columns[:-1], tuple(rows), head="Logged start")
+
+
+def sources_of(scenario: Scenario) -> str:
+    """Where they were published."""
+    return f"Logged in {'; '.join(dict.fromkeys(one.source for one in nearest(scenario)))}."
 
 
 def _shown(value: float | None) -> str:
@@ -203,7 +191,7 @@ def _shown(value: float | None) -> str:
 
 def _gib(value: float) -> str:
     """Bytes as engines log them."""
-    return f"{quantities.digits(value / GIB)} GiB"
+    return f"{value / GIB:,.2f} GiB"
 
 
 def entered(scenario: Scenario, text: str) -> tuple[Mapping[str, Any], str]:
