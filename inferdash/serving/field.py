@@ -1,11 +1,12 @@
 """All set-ups of an offer, scored block by block, of which only those are kept that can win."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Final, TypeAlias
 
 from inferdash.serving.candidates import Candidate, Failure, Setup, by_reason, frontier, setups_of
-from inferdash.serving.curves import curves_of
+from inferdash.serving.curves import Curves
 from inferdash.serving.offers import NODE, Demand, Offer
 
 Ranked: TypeAlias = tuple[float, int, bool, float, int, Candidate, Setup]
@@ -36,14 +37,14 @@ def ranked(setup: Setup, replicas: int, turn: int, *, demand: Demand, offer: Off
     return one.usd_per_hour, one.total_gpus, one.gpus > NODE, one.utilization, turn, one, setup
 
 
-def field_of(demand: Demand, offer: Offer, *, near: int) -> Field:
+def field_of(demand: Demand, offer: Offer, blocks: Iterable[Curves], *, near: int) -> Field:
     """Scores all set-ups; the memory is that of one block of them and of `near` set-ups by either rank."""
     tried: list[Ranked] = []
     predicted: list[tuple[Ranked, Ranked]] = []
     holding: list[Candidate] = []
     failed: list[Failure] = []
     set_ups = scored = 0
-    for curves in curves_of(demand, offer):
+    for curves in blocks:
         scored += curves.first_token_s.size
         for setup in setups_of([curves], demand):
             set_ups += 1

@@ -4,6 +4,7 @@ Closed forms score every set-up in arrays and rank them by cost; the simulator t
 up. There is no margin beside the targets: a replica more is added where the simulator says so.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -11,7 +12,7 @@ from math import ceil
 from typing import Final, cast
 
 from inferdash.serving.candidates import Candidate, Failure, Setup
-from inferdash.serving.curves import PAGE, deployment_of, whole_pages
+from inferdash.serving.curves import PAGE, Curves, curves_of, deployment_of, whole_pages
 from inferdash.serving.field import field_of, ranked
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.pass_times import PassTimes, pass_times
@@ -79,7 +80,9 @@ class Plan:
     """Id of an accelerator -> why it takes no part, or only alone."""
 
 
-def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Plan:
+def plan(
+    demand: Demand, offer: Offer, *, blocks: Iterable[Curves] | None = None, tries: int = 12, seed: int = 0
+) -> Plan:
     """The cheapest set-up that carries a demand, confirmed by the simulator.
 
     As the closed forms rather say too little, a set-up is tried with a replica fewer first, where it is not far from
@@ -88,6 +91,7 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
     Args:
         demand: what is asked for.
         offer: what it may be built from.
+        blocks: its curves for such requests, where they are at hand; they depend on no load, target or rent.
         tries: candidates that are simulated at most.
         seed: of the arrivals.
 
@@ -97,7 +101,7 @@ def plan(demand: Demand, offer: Offer, *, tries: int = 12, seed: int = 0) -> Pla
     context = offer.model.context
     if context is not None and demand.tokens > context:
         raise ValueError(f"{demand.tokens:,} tokens are more than the {context:,} that {offer.model.name} reads")
-    field = field_of(demand, offer, near=2 * tries + _NEXT)
+    field = field_of(demand, offer, curves_of(demand, offer) if blocks is None else blocks, near=2 * tries + _NEXT)
     turns = count(field.set_ups + 1)
     heap = [*field.near]
     heapify(heap)

@@ -13,7 +13,7 @@ from inferdash.physics.passes import one_pass
 from inferdash.scenario import BASE, Scenario
 from inferdash.serving import planner
 from inferdash.serving.commands import Command, commands
-from inferdash.serving.curves import deployment_of
+from inferdash.serving.curves import Curves, curves_of, deployment_of
 from inferdash.serving.offers import MOST_PLACES, Demand, Offer, Room
 from inferdash.serving.planner import Plan
 from inferdash.studies.simulation import only
@@ -76,6 +76,12 @@ _READ: Final = frozenset(
 """Fields that a plan depends on: not the accelerators of the scenario, so that it stays when they are chosen by it."""
 
 
+_SHAPE: Final = _READ - {"load", "load_as", "active_users", "think", "target_first", "target_between", "seed"}
+"""Those of them that the curves of set-ups depend on."""
+_KEPT: Final = 40
+"""Accelerators times formats whose curves are kept, a megabyte each."""
+
+
 def planned(scenario: Scenario) -> Plan | None:
     """The plan of a scenario; None where there is an obstacle."""
     return _planned(only(scenario, _READ))
@@ -86,7 +92,14 @@ def _planned(scenario: Scenario) -> Plan | None:
     if obstacle(scenario):
         return None
     with recording():
-        return planner.plan(demand(scenario), offer(scenario), seed=scenario.seed)
+        kept = _curves(only(scenario, _SHAPE)) if len(scenario.considered) * len(scenario.formats) <= _KEPT else None
+        return planner.plan(demand(scenario), offer(scenario), blocks=kept, seed=scenario.seed)
+
+
+@lru_cache(maxsize=4)
+def _curves(scenario: Scenario) -> tuple[Curves, ...]:
+    """What the set-ups of a scenario carry; kept, as a reader turns load and targets more than what is chosen from."""
+    return tuple(curves_of(demand(scenario), offer(scenario)))
 
 
 def demand(scenario: Scenario) -> Demand:

@@ -8,6 +8,7 @@ import pytest
 from inferdash import links
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
+from inferdash.serving.curves import curves_of
 from inferdash.serving.field import field_of
 from inferdash.studies import experts, planning
 
@@ -35,7 +36,7 @@ def test_the_largest_plan_takes_little_memory(model: str) -> None:
     assert decoded.problems == ()
     demand, offer = planning.demand(decoded.scenario), planning.offer(decoded.scenario)
     tracemalloc.start()
-    found = field_of(demand, offer, near=34)
+    found = field_of(demand, offer, curves_of(demand, offer), near=34)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 100e6
