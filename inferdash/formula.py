@@ -12,11 +12,11 @@ The expression may use + - * / **, numbers, its parameters, `numpy.maximum`, `mi
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import cached_property, lru_cache, update_wrapper, wraps
 from typing import Final, Generic, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -27,6 +27,8 @@ from inferdash import quantities
 Number: TypeAlias = float | NDArray[np.float64]
 """A plain number, or an array of them for a whole curve."""
 
+H = TypeVar("H", bound=Hashable)
+T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -94,6 +96,17 @@ def recording() -> Iterator[list[Step]]:
         yield steps
     finally:
         _steps.reset(token)
+
+
+def remembered(function: Callable[[H], T]) -> Callable[[H], T]:
+    """A function of one value whose latest results are kept, but while formulas are recorded."""
+    latest = lru_cache(maxsize=64)(function)
+
+    @wraps(function)
+    def asked(value: H) -> T:
+        return latest(value) if _steps.get() is None else function(value)
+
+    return asked
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.engine import Engine
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.formula import remembered
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics.deployment import Deployment, deploy
@@ -344,31 +345,24 @@ class Machine(Validated):
     @property
     def deployment(self) -> Deployment:
         """The model on its accelerators."""
-        whole = deploy(
-            self.architecture,
-            self.hardware,
-            gpus=self.gpus,
-            weights=PRECISIONS[self.weights],
-            cache=CACHE_PRECISIONS[self.kv],
-            layout=self.sharing,
-            stored_bytes=self._held_bytes if _as_engine(self) else None,
-        )
-        return replace(whole, memory=max(0.0, self._kept(whole).usable.expected)) if _as_engine(self) else whole
+        return _deployed(self)
 
     @property
-    def _held_bytes(self) -> float:
+    def held_bytes(self) -> float:
+        """Bytes of the parameters on all accelerators, as kernels widen them or as the reader's engine logs them."""
         if self.weight_memory is not None:
             return self.weight_memory
         rule, weights = library.memory_of(self.engine), PRECISIONS[self.weights]
         return float(held_bytes(self.architecture, weights, rule, version=self.engine_version))
 
-    def _kept(self, deployment: Deployment) -> Kept:
+    def kept_beside(self, deployment: Deployment) -> Kept:
+        """What the engine keeps of one accelerator beside the parameters of a deployment."""
         return in_memory.kept_of(self, weights=float(deployment.stored_bytes_of_one))
 
     @property
     def kept(self) -> Kept | None:
         """What the engine keeps of one accelerator; None where the datasheet's memory counts whole."""
-        return self._kept(self.deployment) if _as_engine(self) else None
+        return self.kept_beside(self.deployment) if _as_engine(self) else None
 
     @property
     def starts(self) -> Word | None:
@@ -410,3 +404,19 @@ class Machine(Validated):
                 expert = tensor * data if self.expert_parallel else 1
                 return Layout(even=False, tensor=tensor, pipeline=pipeline, data=data, expert=expert)
         return EVEN
+
+
+@remembered
+def _deployed(scenario: Machine) -> Deployment:
+    whole = deploy(
+        scenario.architecture,
+        scenario.hardware,
+        gpus=scenario.gpus,
+        weights=PRECISIONS[scenario.weights],
+        cache=CACHE_PRECISIONS[scenario.kv],
+        layout=scenario.sharing,
+        stored_bytes=scenario.held_bytes if _as_engine(scenario) else None,
+    )
+    if not _as_engine(scenario):
+        return whole
+    return replace(whole, memory=max(0.0, scenario.kept_beside(whole).usable.expected))

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.formula import Number, section
+from inferdash.formula import Number, remembered, section
 from inferdash.physics import batching, memory, request
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
@@ -70,6 +70,7 @@ class Batching:
     reserved_requests: int = number("requests", "that fit where each reserves the longest text")
 
 
+@remembered
 def study(scenario: Scenario) -> Batching:
     """The numbers of the page for a scenario."""
     machine = scenario.deployment

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts.library import models
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.physics import memory, request, roofline
 from inferdash.physics.deployment import deploy
 from inferdash.physics.kv_cache import request_cache_bytes
@@ -70,6 +70,7 @@ class ComputeVsMemory:
     expected: Expected = part("limit and expected")
 
 
+@remembered
 def study(scenario: Scenario) -> ComputeVsMemory:
     """The numbers of the page for a scenario."""
     with section("Model and accelerator"):
