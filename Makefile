@@ -2,7 +2,7 @@ SHELL := bash
 PORT ?= 8501
 PYTHON := .venv/bin/python
 
-.PHONY: help run test check format bench fit lock browser clean venv installed
+.PHONY: help run test check format bench sweep fit lock browser clean venv installed
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +22,11 @@ format: installed ## format the code and sort its imports
 	$(PYTHON) -m ruff check --select I --fix
 	$(PYTHON) -m ruff format
 
-bench: installed ## measure the dashboard
-	$(PYTHON) -m bench
+bench: installed browser ## measure the dashboard (a part or a page of it: make bench ARGS="keys --pages plan")
+	$(PYTHON) -m bench $(ARGS)
+
+sweep: installed browser ## try many generated cases, for hours (fewer: make sweep ARGS="states links --count 20 --seed 7")
+	$(PYTHON) -m bench.sweep $(ARGS)
 
 fit: installed ## fit the engines of presets/engines/ to published measurements, and print the errors
 	OMP_NUM_THREADS=1 $(PYTHON) -m bench.fit

@@ -1,8 +1,14 @@
-"""What all sweeps share: a count and a seed, findings printed as they come, and an exit status."""
+"""What all sweeps share: a count and a seed, findings printed as they come, and an exit status.
+
+`python -m bench.sweep` runs them all.
+"""
 
 import argparse
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 
 def swept(what: str, count: int, findings: Callable[[int, int], Iterable[str]], *, most: int = 50) -> int:
@@ -35,3 +41,33 @@ def _until(findings: Iterable[str], most: int) -> Iterator[str]:
             found += 1
         if found >= most:
             return
+
+
+def main() -> int:
+    """Runs every `bench/sweep_*.py`, one after another whatever comes of it, and returns 1 where any found something."""
+    known = sorted(path.stem.removeprefix("sweep_") for path in Path(__file__).parent.glob("sweep_*.py"))
+    parser = argparse.ArgumentParser(prog="python -m bench.sweep", description="Tries many generated cases.")
+    parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"all unless named: {', '.join(known)}")
+    parser.add_argument("--count", help="cases of each topic (each has a number of its own)")
+    parser.add_argument("--seed", help="of the first case (0)")
+    given = parser.parse_args()
+    unknown = set(given.topics) - set(known)
+    if unknown:
+        parser.error(f"no topic: {', '.join(sorted(unknown))}")
+    options = [f"--{name}={value}" for name in ("count", "seed") if (value := getattr(given, name))]
+    statuses = {topic: _ran(topic, options) for topic in given.topics or known}
+    bad = [topic for topic, status in statuses.items() if status]
+    print(f"Found something, or failed: {', '.join(bad)}." if bad else "Nothing was found.", flush=True)
+    return int(bool(bad))
+
+
+def _ran(topic: str, options: list[str]) -> int:
+    print(f"\n# {topic}", flush=True)
+    code = f"import sys; from bench.sweep_{topic} import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *options], cwd=Path(__file__).parent.parent, check=False
+    ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
