@@ -44,7 +44,7 @@ def _until(findings: Iterable[str], most: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Runs every `bench/sweep_*.py`, one after another whatever comes of it, and returns 1 where any found something."""
+    """Runs every `bench/sweep_*.py`, whatever comes of the one before, and returns 1 where any found something."""
     known = sorted(path.stem.removeprefix("sweep_") for path in Path(__file__).parent.glob("sweep_*.py"))
     parser = argparse.ArgumentParser(prog="python -m bench.sweep", description="Tries many generated cases.")
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"all unless named: {', '.join(known)}")

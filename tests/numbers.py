@@ -49,6 +49,10 @@ class Reading:
         self.app.query_params["v"] = "1"
         self.app.run()
 
+    def close(self) -> None:
+        """Listens no more."""
+        logging.getLogger("inferdash").removeHandler(self.heard)
+
     def wrong(self, page: str, scenario: Scenario) -> Iterator[str]:
         """What is wrong on a page in a scenario."""
         self.heard.said = ""

@@ -71,6 +71,9 @@ _COUNTS: Final = {"max_num_seqs", "max_num_batched_tokens"}
 _SMALL: Final = {"simulated": (200, 800), "gpus": (2, 8), "replicas": (2, 4), "lengths": (1, 3), "places": (16, 512)}
 """Bounds of what makes a page slow, for those who need a page quickly."""
 
+_CORNERED: Final = 0.85
+"""Share of the numbers at a bound, where most are."""
+
 
 def valid(seed: int, *, usual: bool = False) -> Scenario:
     """The scenario of a seed, as its link holds it: what says nothing in it is that of the chapter's example.
@@ -78,12 +81,14 @@ def valid(seed: int, *, usual: bool = False) -> Scenario:
     Args:
         seed: the same gives the same.
         usual: every field that counts, near its default and quick to work out, so that a test in a browser is about
-            the browser. Else from one bound to the other, in some fields or in all.
+            the browser. Else from one bound to the other, in some fields or in all, and in half of the scenarios
+            most numbers at their lower bound, or at their upper.
     """
     random = Random(f"scenario {seed}")  # noqa: S311 - nothing is kept secret with it
     share = 1.0 if usual else random.choice((0.05, 0.3, 1.0))
     chosen = [name for name in FIELDS if random.random() < share]
-    values = {name: drawn(name, random, usual=usual) for name in chosen}
+    corner = None if usual else random.choice((None, None, Ge, Le))
+    values = {name: drawn(name, random, usual=usual, corner=corner) for name in chosen}
     if values.get("model") == CONFIG:
         values["config"] = random.choice(CONFIGS)
     return canonical(links.read(values)[0])
@@ -102,8 +107,8 @@ def edited(scenario: Scenario, name: str, random: Random, *, usual: bool = False
     return None if problems or getattr(changed, name) == getattr(scenario, name) else changed
 
 
-def drawn(name: str, random: Random, *, usual: bool) -> Any:
-    """A value of a field, within its bounds, as a widget or a link would say it."""
+def drawn(name: str, random: Random, *, usual: bool, corner: type[Ge] | type[Le] | None = None) -> Any:
+    """A value of a field, within its bounds and mostly at one where `corner` says so, as a widget or a link has it."""
     choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)
     if choices:
         if random.random() < 0.5 and name in _OPENING:
@@ -118,10 +123,16 @@ def drawn(name: str, random: Random, *, usual: bool) -> Any:
         return "".join(random.sample(list(PARTS), len(PARTS)))
     if name in _TEXTS:
         return random.choice(_TEXTS[name][: 2 if usual else None])
+    if corner and random.random() < _CORNERED:
+        return _rounded(name, bound(name, corner))
     number = _near(name, default, random) if usual or random.random() < 0.4 else _anywhere(name, random)
     least, most = _SMALL.get(name, (bound(name, Ge), bound(name, Le))) if usual else (bound(name, Ge), bound(name, Le))
     number = min(max(number, least), most)
-    return round(number) if isinstance(default, int) or name in _COUNTS else float(f"{number:.3g}")
+    return _rounded(name, number)
+
+
+def _rounded(name: str, number: float) -> float:
+    return round(number) if isinstance(getattr(BASE, name), int) or name in _COUNTS else float(f"{number:.3g}")
 
 
 def bound(name: str, kind: type[Ge] | type[Le]) -> float:

@@ -1,5 +1,6 @@
 """What single pages add to a scenario: their own fields, in the order of the pages."""
 
+from collections import Counter
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -67,11 +68,15 @@ _API_PROVIDERS: Final = ("anthropic", "openai", "google", "deepseek", "mistral",
 
 @cache
 def _apis() -> dict[str, str]:
-    return {
-        f"{provider}/{key}": f"{name} ({prices.providers()[provider]})"
-        for provider in _API_PROVIDERS
-        for key, name in prices.models(provider).items()
-    }
+    """Id -> name; where a provider has several models of a name, their ids tell them apart, as a widget needs."""
+    found = {}
+    for provider in _API_PROVIDERS:
+        models = prices.models(provider)
+        often = Counter(models.values())
+        for key, name in models.items():
+            maker = prices.providers()[provider]
+            found[f"{provider}/{key}"] = f"{name} ({maker})" if often[name] == 1 else f"{name} ({maker}, {key})"
+    return found
 
 
 def _day(value: str) -> str:

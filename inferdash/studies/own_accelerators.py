@@ -64,11 +64,12 @@ def own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float
     second_usd = scenario.rent * machine.gpus / 3600
     node_usd = scenario.rent * machine.gpus * _HOURS
     used = busy / nodes
+    prompt = whole.input / scenario.turns
     return Own(
         gpus=nodes * machine.gpus,
         month_usd=nodes * node_usd,
         utilization=used,
-        usd_per_mtok_prompt=float(reading) * second_usd / (whole.input / scenario.turns) * 1e6 / used if used else None,
+        usd_per_mtok_prompt=float(reading) * second_usd / prompt * 1e6 / used if used and prompt else None,
         usd_per_mtok_written=answer_s * second_usd / per_request["output"] * 1e6 / used if used else None,
         break_even=_break_even(node_usd, month_usd / scenario.users, scenario.users / (busy * PEAK) if busy else 0.0),
     )

@@ -78,7 +78,7 @@ def rounding_table(scenario: Scenario) -> Table:
     """The same numbers added in two orders, with few digits and in float16."""
     numbers = numbers_in(scenario.addends)
     backwards = numbers[::-1]
-    with np.errstate(over="ignore"):  # what is too large for float16 is shown as such
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large for float16 is shown as such
         half = [float(np.add.accumulate(np.asarray(order, dtype=np.float16))[-1]) for order in (numbers, backwards)]
     few = [batching.rounded_sum(order, scenario.digits) for order in (numbers, backwards)]
 
