@@ -132,6 +132,20 @@ class Session(AbstractAsyncContextManager["Session"]):
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     @property
+    def shown(self) -> dict[str, str]:
+        """Label of each widget -> its value, as text."""
+        found = {}
+        for one in self.elements.values():
+            key = _id_of(one)
+            if key in self.values:
+                label = str(getattr(getattr(one.new_element, one.new_element.WhichOneof("type") or ""), "label", ""))
+                state = WidgetState()
+                state.CopyFrom(self.values[key])
+                state.id = ""
+                found[label] = " ".join(str(state).split())
+        return found
+
+    @property
     def words(self) -> str:
         """The page's first heading."""
         return next(

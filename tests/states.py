@@ -15,7 +15,7 @@ from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, mark
 from inferdash.studies.report import PAGES
 from inferdash.ui.server import FRAME
 from inferdash.validated import Quantity
-from tests.scenarios import edited, idle, valid
+from tests.scenarios import canonical, edited, idle, valid
 
 _KINDS: Final = ("number_input", "text_input", "selectbox", "segmented_control", "toggle", "slider", "multiselect")
 _LABELS: Final = {str(field.title): name for name, field in FIELDS.items()}
@@ -67,7 +67,8 @@ class Reader:
             widget.set_value(_written(name, value)).run()
             # What begins to count may come back as it was before it did not.
             here = links.decode(self._pairs()).scenario
-            self.scenario = links.read({**dict(changed), **{one: getattr(here, one) for one in woken}})[0]
+            values = {**dict(changed), **{one: getattr(here, one) for one in woken}}
+            self.scenario = canonical(links.read(values)[0])
             self.been.append(self.scenario)
             return
 
