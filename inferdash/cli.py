@@ -3,10 +3,13 @@
 import argparse
 import dataclasses
 import difflib
+import io
 import json
+import os
 import runpy
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -22,6 +25,10 @@ from inferdash.scenario import OWN, Scenario
 from inferdash.studies import model, report, traffic
 
 _NOT_READ_IN_FULL = 2
+_NOBODY_READS = 141
+"""As a program that the signal of a closed pipe ends."""
+_LAST_PORT = 65_535
+_LOCAL = ("localhost", "127.0.0.1", "::1")
 _PRICES = "in=2,out=10,read=0.1,write=2.5"
 _RULES = "minimum=512,increment=512,lifetime=300,renewed=yes"
 _DIGITS = 12
@@ -31,10 +38,37 @@ _YES_OR_NO = {"yes": True, "no": False}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit status: 0, or 2 where a link or a file could not be read in full."""
+    """Runs the command and returns its exit status.
+
+    0, or 2 where a link or a file could not be read in full, 1 where what was printed could not be written, and 141
+    where nobody reads it any more.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # for a terminal that has no sign for a multiplication
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()
+    except OSError as error:
+        with suppress(OSError, ValueError):  # what is left is not written at the end of the program either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return _NOBODY_READS
+        print(f"inferdash: The output cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
+    return status
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="inferdash", description="What inference takes, what it costs, and why.")
-    parser.add_argument("--port", type=int, default=8501, help="port of the dashboard (8501)")
+    parser.add_argument("--port", type=_port, default=8501, help="port of the dashboard (8501)")
     parser.add_argument("--address", default="localhost", help="address that it listens on (localhost)")
+    parser.add_argument(
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a name by which browsers may reach it; without one, any for an address that is not local",
+    )
     commands = parser.add_subparsers(dest="command", metavar="report, model, replay", title="instead of the dashboard")
     printed = commands.add_parser("report", help="print the numbers of a scenario")
     printed.add_argument("link", help="a link of the dashboard, or its query: '?model=qwen3-32b&v=1'")
@@ -63,11 +97,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _model(given.source, contexts=given.context, as_json=given.json)
         case "replay":
             return _replay(given.file, priced=given.prices, rules=given.rules, as_json=given.json)
-    return _dashboard(given.address, given.port)
+    return _dashboard(given.address, given.port, given.host)
 
 
-def _dashboard(address: str, port: int) -> int:
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:_DIGITS]) <= _LAST_PORT):
+        raise argparse.ArgumentTypeError(f"{text[:_DIGITS]} is no port from 1 to {_LAST_PORT:,}")
+    return int(text)
+
+
+def _dashboard(address: str, port: int, hosts: Sequence[str]) -> int:
+    """Opens the dashboard. One for this machine alone answers to its names only, whatever a name server says."""
+    named = [*hosts, *_LOCAL] if hosts or address in _LOCAL else []
     sys.argv = ["streamlit", "run", str(shipped("app.py")), f"--server.address={address}", f"--server.port={port}"]
+    sys.argv += [f"--server.allowedHosts={host}" for host in named]
     runpy.run_module("streamlit", run_name="__main__")
     return 0
 
@@ -113,15 +156,26 @@ def _found(source: str, contexts: Sequence[int]) -> Found:
     outside = [tokens for tokens in contexts if not 0 < tokens <= _MOST_TOKENS]
     if outside:
         raise UnreadConfigError(f"--context: {outside[0]} is not from 1 to {_MOST_TOKENS:,} tokens.")
-    path = Path(source)
-    if path.is_file():
-        return huggingface.read(huggingface.parse(path.read_bytes()), name=path.stem)
+    content = _content(Path(source))
+    if content is not None:
+        return huggingface.read(huggingface.parse(content), name=Path(source).stem)
     if source in library.models():
         return Found(library.models()[source], (), {})
     if source.count("/") == 1 and not source.endswith(".json"):
-        return hub.read(source)
+        return hub.read(source, token=True)
     near = difflib.get_close_matches(source, library.models(), n=1)
     raise UnreadConfigError("There is no such file or preset." + "".join(f" Is it {name}?" for name in near))
+
+
+def _content(path: Path) -> bytes | None:
+    """The content of a file, no more of it than a config.json has; None where there is none."""
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            return stream.read(huggingface.LARGEST_FILE + 1)
+    except OSError as error:
+        raise UnreadConfigError(f"The file cannot be read: {error.strerror}.") from None
 
 
 def _replay(source: str, *, priced: str, rules: str | None, as_json: bool) -> int:
@@ -258,4 +312,9 @@ def _pairs(text: str, *, option: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def _print_json(numbers: dict[str, Any]) -> None:
-    print(json.dumps(numbers, indent=2, allow_nan=False, ensure_ascii=False))
+    text = json.dumps(numbers, indent=2, allow_nan=False, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(numbers, indent=2, allow_nan=False)
+    print(text)

@@ -3,6 +3,9 @@
 import io
 import json
 import lzma
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode
@@ -173,3 +176,46 @@ def test_a_model_that_is_asked_for_wrongly(
 ) -> None:
     assert main(["model", *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def inferdash(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command in a shell of its own."""
+    return subprocess.run(
+        ["bash", "-c", command.replace("inferdash", f"{sys.executable} -m inferdash")],
+        cwd=Path(__file__).parent.parent,
+        env={**os.environ, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("set -o pipefail; inferdash model llama-3-8b | true", 141, ""),
+        ("set -o pipefail; inferdash report v=1 | true", 141, ""),
+        ("inferdash report v=1 > /dev/full", 1, "The output cannot be written: No space left on device."),
+        ("inferdash model /proc/self/mem", 2, "The file cannot be read: Input/output error."),
+        ("inferdash model " + "x" * 5000, 2, "The file cannot be read: File name too long."),
+        ("inferdash --port 99999", 2, "99999 is no port from 1 to 65,535"),
+        ("inferdash --port -5", 2, "-5 is no port from 1 to 65,535"),
+    ],
+)
+def test_no_traceback_whatever_the_terminal_does(command: str, status: int, said: str) -> None:
+    ran = inferdash(command)
+    assert ran.returncode == status
+    assert "Traceback" not in ran.stderr
+    assert said in ran.stderr
+    assert said or not ran.stderr
+
+
+def test_a_terminal_of_ascii_alone() -> None:
+    ascii_alone = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = inferdash("inferdash report v=1 --markdown", **ascii_alone)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.isascii()
+    numbers = inferdash("inferdash report title=%C3%97 ", **ascii_alone)
+    assert numbers.stdout.isascii()
+    assert json.loads(numbers.stdout)["link"] == "?title=%C3%97&v=1"

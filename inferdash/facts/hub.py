@@ -12,24 +12,29 @@ from inferdash.facts.huggingface import Found, UnreadConfigError
 
 _TIMEOUT_S: Final = 10.0
 _PASTE: Final = "paste its config.json instead"
+_MOST_PARAMETERS: Final = 10**15
+_LONGEST_NAME: Final = 40
+_NO_HEADER: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a header that is none leads to: the hub gives out whatever was uploaded."""
 _STORED: Final[Mapping[str, str]] = {"F32": "fp32", "BF16": "bf16", "F16": "bf16", "F8_E4M3": "fp8-block"}
 """What a file calls a number format -> the format as it is known here, where one is all that it holds."""
 
 
-def read(hf_id: str, *, endpoint: str | None = None, timeout_s: float = _TIMEOUT_S) -> Found:
+def read(hf_id: str, *, endpoint: str | None = None, timeout_s: float = _TIMEOUT_S, token: bool = False) -> Found:
     """The architecture of a repository, and what its files say about the format of the stored parameters.
 
     Args:
         hf_id: the name of the repository, such as "Qwen/Qwen3-8B".
         endpoint: the address of the hub; that of Hugging Face, or of HF_ENDPOINT, where None.
         timeout_s: seconds that each answer may take.
+        token: whether this machine's token of the hub is sent, which opens what its owner may read.
 
     Raises:
         UnreadConfigError: one sentence that says what went wrong and what to do.
     """
-    fields = huggingface.parse(_config(hf_id, endpoint, timeout_s))
+    fields = huggingface.parse(_config(hf_id, endpoint, timeout_s, token=token))
     found = huggingface.read(fields, name=hf_id.rpartition("/")[2], hf_id=hf_id)
-    tensors = _tensors(hf_id, endpoint)
+    tensors = _tensors(hf_id, endpoint, token=token)
     if not tensors:
         sentence = "The headers of the tensors could not be read; the format of the parameters is that of the file."
         return replace(found, problems=(*found.problems, sentence))
@@ -38,7 +43,7 @@ def read(hf_id: str, *, endpoint: str | None = None, timeout_s: float = _TIMEOUT
     return replace(found, architecture=architecture, tensors=tensors)
 
 
-def _config(hf_id: str, endpoint: str | None, timeout_s: float) -> bytes:
+def _config(hf_id: str, endpoint: str | None, timeout_s: float, *, token: bool) -> bytes:
     """The bytes of the config.json, no more of them than one ever has."""
     # Half a second to import, for those who ask only.
     import httpx2  # noqa: PLC0415 - as said above
@@ -51,7 +56,8 @@ def _config(hf_id: str, endpoint: str | None, timeout_s: float) -> bytes:
     content = b""
     try:
         url = hf_hub_url(hf_id, "config.json", endpoint=endpoint)
-        asked = get_session().stream("GET", url, headers=build_hf_headers(), timeout=timeout_s, follow_redirects=True)
+        headers = build_hf_headers(token=None if token else False)
+        asked = get_session().stream("GET", url, headers=headers, timeout=timeout_s, follow_redirects=True)
         with asked as answer:
             hf_raise_for_status(answer)
             for part in answer.iter_bytes():
@@ -59,11 +65,11 @@ def _config(hf_id: str, endpoint: str | None, timeout_s: float) -> bytes:
                 if len(content) > huggingface.LARGEST_FILE:
                     break
     except (errors.HFValidationError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise UnreadConfigError(_sentence(hf_id, error)) from None
+        raise UnreadConfigError(_sentence(hf_id, error, token=token)) from None
     return content
 
 
-def _sentence(hf_id: str, error: Exception) -> str:
+def _sentence(hf_id: str, error: Exception, *, token: bool) -> str:
     from huggingface_hub import errors  # noqa: PLC0415 - it is loaded already, by the request that failed
 
     said = f"“{hf_id[:80]}”"
@@ -71,7 +77,8 @@ def _sentence(hf_id: str, error: Exception) -> str:
         case errors.HFValidationError():
             return f"{said} is no name of a repository, such as Qwen/Qwen3-8B."
         case errors.GatedRepoError():
-            return f"{said} is given out on request only: log in with a token that has access, or {_PASTE}."
+            how = f": log in with a token that has access, or {_PASTE}" if token else f"; {_PASTE}"
+            return f"{said} is given out on request only{how}."
         case errors.RepositoryNotFoundError():
             return f"{said} is not on the hub, or is private."
         case errors.EntryNotFoundError():
@@ -81,13 +88,15 @@ def _sentence(hf_id: str, error: Exception) -> str:
     return f"The hub cannot be reached from here; {_PASTE}."
 
 
-def _tensors(hf_id: str, endpoint: str | None) -> dict[str, int]:
+def _tensors(hf_id: str, endpoint: str | None, *, token: bool) -> dict[str, int]:
     """Parameters by the format that the files name, from the headers alone; empty where they cannot be read."""
     import httpx2  # noqa: PLC0415 - as said above
     from huggingface_hub import HfApi, errors  # noqa: PLC0415
 
     try:
-        counted = HfApi(endpoint=endpoint).get_safetensors_metadata(hf_id).parameter_count
-    except (httpx2.HTTPError, errors.SafetensorsParsingError, errors.NotASafetensorsRepoError):
+        api = HfApi(endpoint=endpoint, token=None if token else False)
+        counted = api.get_safetensors_metadata(hf_id).parameter_count
+        found = {str(name)[:_LONGEST_NAME]: int(count) for name, count in counted.items()}
+    except (httpx2.HTTPError, errors.SafetensorsParsingError, errors.NotASafetensorsRepoError, *_NO_HEADER):
         return {}
-    return {str(name): int(count) for name, count in counted.items()}
+    return found if all(0 < count < _MOST_PARAMETERS for count in found.values()) else {}

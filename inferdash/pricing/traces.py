@@ -253,7 +253,7 @@ class Trace:
 
     def _note_model(self, model: Any) -> None:
         if isinstance(model, str) and model and len(self._models) < _MOST_MODELS:
-            self._models.add(model[:_LONGEST_NAME])
+            self._models.add(_printable(model[:_LONGEST_NAME]))
 
     def _bounded(self, records: Iterable[T]) -> Iterator[T]:
         """The first lines or requests, and a sentence where there are more."""
@@ -381,7 +381,7 @@ class Trace:
         columns = [meaning_of(name) for name in header]
         inputs, outputs = ({f"google_{name}", name, f"{name}_or_text"} for name in ("input", "output"))
         if not inputs & set(columns) or not outputs & set(columns):
-            shown = ", ".join(name[:30] for name in header[:8])
+            shown = ", ".join(_printable(name[:30]) for name in header[:8])
             self._refuse(
                 "The file is no list of requests that is known: it is no JSON, and its first line names no columns"
                 f" of input and output tokens. It begins with: {shown}."
@@ -452,6 +452,10 @@ def _mooncake(record: Record) -> Request:
         blocks=_blocks(record.get("hash_ids")),
         block_tokens=MOONCAKE_BLOCK,
     )
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _blocks(ids: Any) -> tuple[Hashable, ...]:

@@ -1,6 +1,7 @@
 """Reading a config.json into the scenario: pasted, from a file, or from the hub when the reader asks."""
 
 import json
+import os
 from collections.abc import Callable
 from typing import Final
 
@@ -11,6 +12,8 @@ from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.scenario import CONFIG, Scenario
 from inferdash.ui import state
 
+_OPEN: Final = "INFERDASH_HUB_TOKEN"
+"""Variable that is 1 where whoever opens the dashboard may read what the token of this machine opens on the hub."""
 _SAID: Final = "_config_said"
 """Session state: what came of the last config.json that was read, and the model that it was said of."""
 
@@ -32,7 +35,7 @@ def importer() -> None:
             "Read from the hub",
             key="_read_hub",
             on_click=_take,
-            args=(lambda: hub.read(st.session_state["_hf_id"].strip()),),
+            args=(lambda: hub.read(st.session_state["_hf_id"].strip(), token=os.environ.get(_OPEN) == "1"),),
         )
         st.caption("Reads its config.json and the headers of its tensors over the network, never its weights.")
     sentence, model = st.session_state.get(_SAID, ("", None))

@@ -12,6 +12,7 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
 from inferdash.studies.numbers import Estimate, Headline, Table
+from inferdash.studies.report import literal
 from inferdash.ui import state
 from inferdash.ui.controls import control
 
@@ -67,9 +68,9 @@ def terms(shown: Sequence[Headline], more: str = "") -> None:
 
 
 def notes(sentences: Sequence[str]) -> None:
-    """What the reader should know before trusting the numbers."""
+    """What the reader should know before trusting the numbers; as text, for a file or a link may speak in it."""
     if sentences:
-        st.markdown("  \n".join(f":material/info: {sentence}" for sentence in sentences))
+        st.markdown("  \n".join(f":material/info: {literal(sentence)}" for sentence in sentences))
 
 
 def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str) -> None:

@@ -20,10 +20,27 @@ LLAMA: dict[str, Any] = next(model["config"] for model in MODELS if model["prese
 WEIGHT_BYTES = 40_000_000
 
 
-def safetensors(dtype: str) -> bytes:
+def safetensors(dtype: str, shape: Any = (10, 4)) -> bytes:
     """The start of a file of tensors: its header, and as many bytes of weights as would be noticed."""
-    header = json.dumps({"w": {"dtype": dtype, "shape": [10, 4], "data_offsets": [0, 80]}}).encode()
+    return headed({"w": {"dtype": dtype, "shape": shape, "data_offsets": [0, 80]}})
+
+
+def headed(fields: Any) -> bytes:
+    header = json.dumps(fields).encode()
     return struct.pack("<Q", len(header)) + header + b"\0" * WEIGHT_BYTES
+
+
+ODD: dict[str, Any] = {
+    "list": headed([]),
+    "number": headed(5),
+    "null": headed({"w": None}),
+    "words": safetensors("BF16", ["x"]),
+    "negative": safetensors("BF16", [-5]),
+    "none": safetensors("BF16", [0]),
+    "many": safetensors("BF16", [10**30, 10**30]),
+    "typeless": headed({"w": {"shape": [1]}}),
+    "nested": headed([[[[[]]]]]),
+}
 
 
 class Hub(BaseHTTPRequestHandler):
@@ -38,7 +55,10 @@ class Hub(BaseHTTPRequestHandler):
         "/org/other/resolve/main/config.json": b'{"model_type": "bert"}',
         "/org/huge/resolve/main/config.json": b"[" * 50_000_000,
         "/moved/resolve/main/config.json": json.dumps(LLAMA).encode(),
+        **{f"/odd/{name}/resolve/main/config.json": json.dumps(LLAMA).encode() for name in ODD},
+        **{f"/odd/{name}/resolve/main/model.safetensors": content for name, content in ODD.items()},
     }
+    tokens: ClassVar[list[str | None]] = []
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
@@ -50,6 +70,7 @@ class Hub(BaseHTTPRequestHandler):
         self._answer(body=True)
 
     def _answer(self, *, body: bool) -> None:
+        self.tokens.append(self.headers.get("Authorization"))
         if self.path.startswith("/org/old/"):
             self._head(307, b"", Location="/moved/resolve/main/config.json")
             return
@@ -148,6 +169,25 @@ def test_what_fails_gets_a_sentence(endpoint: str, hf_id: str, words: str) -> No
     assert str(caught.value).endswith(".")
     assert len(str(caught.value)) < 250
     assert time.monotonic() - start < 3
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_headers_of_tensors_are_a_sentence(endpoint: str, name: str) -> None:
+    found = hub.read(f"odd/{name}", endpoint=endpoint)
+    assert found.tensors == {}
+    assert "headers of the tensors could not be read" in " ".join(found.problems)
+    assert parameters(found.architecture).stored_total == 8_030_261_248
+
+
+def test_the_token_of_this_machine_is_sent_only_where_it_is_said(
+    endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    Hub.tokens.clear()
+    hub.read("org/fine", endpoint=endpoint)
+    assert set(Hub.tokens) == {None}
+    hub.read("org/fine", endpoint=endpoint, token=True)
+    assert "Bearer hf_secret" in Hub.tokens
 
 
 def test_no_network_gets_a_sentence() -> None:

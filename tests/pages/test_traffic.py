@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from inferdash import links, shipped
 from inferdash.scenario import Scenario
 from inferdash.studies import traffic
+from inferdash.studies.report import literal
 from inferdash.ui.server import FRAME
 from tests.pages.fields import field, unfolded
 
@@ -82,6 +83,6 @@ def test_a_file_is_read_and_told_what_was_left_out() -> None:
     app.file_uploader[0].set_value(("log.jsonl", line + b"\nnonsense\n", "application/json")).run()
     assert not app.exception
     assert app.title[0].value == "1 request cost $3.00 at your own prices; caching changes nothing."
-    assert any("1 line is not valid JSON." in one.value for one in app.markdown)
+    assert any(literal("1 line is not valid JSON.") in one.value for one in app.markdown)
     field(app, "input_usd").set_value(4.0).run()
     assert app.title[0].value.startswith("1 request cost $5.00")
