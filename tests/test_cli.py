@@ -181,7 +181,7 @@ def test_a_model_that_is_asked_for_wrongly(
 def inferdash(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a shell of its own."""
     return subprocess.run(
-        ["bash", "-c", command.replace("inferdash", f"{sys.executable} -m inferdash")],
+        ["/bin/bash", "-c", command.replace("inferdash", f"{sys.executable} -m inferdash")],
         cwd=Path(__file__).parent.parent,
         env={**os.environ, **environment},
         capture_output=True,

@@ -1,5 +1,6 @@
 """What every page is made of: its sentence, its numbers, its charts, its table, its sources."""
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final
@@ -16,6 +17,9 @@ from inferdash.studies.report import literal
 from inferdash.ui import state
 from inferdash.ui.controls import control
 
+_ADDRESS: Final = re.compile(r"\\:(?=\\/)|www(?=\\\.)|\\@", re.IGNORECASE)
+"""By what an address begins, or a mailbox has, in text whose signs are escaped."""
+_JOINER: Final = "\N{WORD JOINER}"
 LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute and bandwidth. Real systems are slower."
 EXPECTED: Final = "Expected: of {engine}; four of five measurements lie in the range."
 """What the words mean in a label."""
@@ -70,7 +74,12 @@ def terms(shown: Sequence[Headline], more: str = "") -> None:
 def notes(sentences: Sequence[str]) -> None:
     """What the reader should know before trusting the numbers; as text, for a file or a link may speak in it."""
     if sentences:
-        st.markdown("  \n".join(f":material/info: {literal(sentence)}" for sentence in sentences))
+        st.markdown("  \n".join(f":material/info: {plain(sentence)}" for sentence in sentences))
+
+
+def plain(text: str) -> str:
+    """Markdown that shows a text as it is: Streamlit makes links of addresses whose signs are escaped, too."""
+    return _ADDRESS.sub(rf"\g<0>{_JOINER}", literal(text))
 
 
 def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str) -> None:

@@ -252,8 +252,9 @@ def test_headers_guard_the_page_and_let_embeds_be_framed(page: Page) -> None:
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "same-origin"
         assert "x-frame-options" not in headers
-    assert alone["content-security-policy"] == "frame-ancestors 'self'"
-    assert "content-security-policy" not in embedded
+        assert "img-src 'self' data: blob:;" in headers["content-security-policy"]
+    assert "frame-ancestors 'self'" in alone["content-security-policy"]
+    assert "frame-ancestors" not in embedded["content-security-policy"]
 
 
 def test_scripts_are_compressed_when_asked(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -86,3 +87,16 @@ def test_a_file_is_read_and_told_what_was_left_out() -> None:
     assert any(literal("1 line is not valid JSON.") in one.value for one in app.markdown)
     field(app, "input_usd").set_value(4.0).run()
     assert app.title[0].value.startswith("1 request cost $5.00")
+
+
+def test_a_file_makes_no_link_picture_or_formula() -> None:
+    """Streamlit makes links of addresses even where their signs are escaped, so they are broken without a trace."""
+    app = opened(compared="")
+    header = (
+        "![](http://evil.example/a.png),[c](https://evil.example/b),$x^2$,www.evil.example,a@evil.example\n1,2,3,4,5\n"
+    )
+    app.file_uploader[0].set_value(("h.csv", header.encode(), "text/csv")).run()
+    assert not app.exception
+    (said,) = (one.value for one in app.markdown if "evil" in one.value)
+    assert not re.search(r"(?<!\\)[\[\]()!$<>]", said.replace(":material/info:", ""))
+    assert not re.search(r"https?\\?:\\?/|www\\?\.|\w\\?@\\?\w", said)
