@@ -27,6 +27,8 @@ _START_S: Final = 60
 CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 _PATIENCE_MS: Final = 15_000
+_STILL: Final = 3
+"""Times in a row that something is seen before it is taken to stay."""
 
 expect.set_options(timeout=_PATIENCE_MS)
 
@@ -151,12 +153,16 @@ def said(query: str) -> str:
 
 
 def unfold(page: Page, title: str) -> None:
-    """Opens a section of the page, unless it is open."""
+    """Opens a section of the page, unless it is open; a page that is drawn anew meanwhile is waited for."""
     section = page.get_by_test_id("stExpander").filter(has=page.get_by_text(title, exact=True))
-    if not section.locator("details[open]").count():
-        page.get_by_text(title, exact=True).click()
-        expect(section.locator("details[open]")).to_have_count(1)
-    settled(page)
+    still = 0
+    while still < _STILL:
+        settled(page)
+        opened_ = section.locator("details[open]").count() == 1
+        still = still + 1 if opened_ else 0
+        if not opened_:
+            section.locator("summary").click()
+        page.wait_for_timeout(50)
 
 
 def shows(page: Page, query: str) -> None:
