@@ -175,11 +175,31 @@ def percent(share: float) -> str:
     return text.removesuffix(".0") + "%"
 
 
-def times(factor: float) -> str:
-    """A factor as it stands in a sentence: 292.7 is "293 times", 2 is "2 times", 1.04 is "1.04 times"."""
-    return f"{digits(factor)} times"
+def times(factor: float, compared: str = "") -> str:
+    """A factor as it stands in a sentence: 292.7 is "293 times", 2 is "2 times", 1.04 is "1.04 times".
+
+    With what is compared, such as "as long", one is "just as long", and what rounds to it "about as long".
+    """
+    number = digits(factor)
+    if compared and number in {"1", "1.00"}:
+        return f"{'just' if factor == 1 else 'about'} {compared}"
+    if compared:
+        return f"{number} times {compared}"
+    return f"{number} time{'' if number == '1' else 's'}"
 
 
-def count(number: float, noun: str) -> str:
-    """A counted noun with its plural: "1 request", "64 requests", "1,024 tokens"."""
-    return f"{number:,.0f} {noun}" + ("" if number == 1 else "s")
+def general(value: float, significant: int = 4, *, signed: bool = False) -> str:
+    """A number without a unit, as it was entered or follows from such: 0.7, 1429, 1e12, with its sign where `signed`.
+
+    Nothing is "0", whatever its sign.
+    """
+    text = f"{value:{'+' if signed else ''}.{significant}g}"
+    if float(text) == 0:
+        return "0"
+    mantissa, power, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if power else mantissa
+
+
+def count(number: float, noun: str, several: str = "") -> str:
+    """A counted noun with its plural: "1 request", "64 requests", "1 pass", "2 passes"."""
+    return f"{number:,.0f} {noun if number == 1 else several or f'{noun}s'}"

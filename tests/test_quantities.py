@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferdash.quantities import UNITS, count, digits, parse, percent, shown, times, written
+from inferdash.quantities import UNITS, count, digits, general, parse, percent, shown, times, written
 
 
 @pytest.mark.parametrize(
@@ -128,3 +128,32 @@ def test_three_digits_are_within_half_a_percent(value: float) -> None:
 def test_no_page_shows_what_is_no_number(value: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         digits(value)
+
+
+def test_one_is_one() -> None:
+    assert (times(1), times(2)) == ("1 time", "2 times")
+    assert [times(one, "as long") for one in (1, 1.0004, 1.04)] == [
+        "just as long", "about as long", "1.04 times as long"
+    ]  # fmt: skip
+    assert (count(1, "pass", "passes"), count(2, "pass", "passes"), count(0, "user")) == (
+        "1 pass",
+        "2 passes",
+        "0 users",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "signed"),
+    [
+        (0.7, "0.7", "+0.7"),
+        (-0.0, "0", "0"),
+        (0.0, "0", "0"),
+        (-1e-300, "-1e-300", "-1e-300"),
+        (1e12, "1e12", "+1e12"),
+        (1.42857e11, "1.429e11", "+1.429e11"),
+        (-2.5e-7, "-2.5e-7", "-2.5e-7"),
+        (1429, "1429", "+1429"),
+    ],
+)
+def test_numbers_without_a_unit(value: float, text: str, signed: str) -> None:
+    assert (general(value), general(value, signed=True)) == (text, signed)

@@ -8,6 +8,7 @@ from inferdash.facts.architecture import Architecture
 from inferdash.formula import Number, formula
 from inferdash.layers.counts import Counts
 from inferdash.layers.feed_forward import Experts
+from inferdash.quantities import count
 
 ACTIVATION_BYTES = 2
 """Bytes of a number of the vectors that travel between accelerators: they are kept at 16 bits."""
@@ -41,7 +42,7 @@ def obstacle(architecture: Architecture, layout: Layout) -> tuple[str, str] | No
     if layout.pipeline > architecture.layers:
         return "pipeline", (
             f"gives each group of GPUs a layer at least, and {layout.pipeline:,} groups are more than "
-            f"the {architecture.layers:,} layers"
+            f"the {count(architecture.layers, 'layer')}"
         )
     for blocks in architecture.blocks:
         heads = getattr(blocks.attention, "heads", 0)

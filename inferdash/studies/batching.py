@@ -179,10 +179,11 @@ def sentence(scenario: Scenario, result: Batching) -> str:
     batch = f"a batch of {result.compared_batch:,}"
     if result.throughput_gain is None or result.slowdown_each is None:
         return f"The speed of {batch} needs the peak of {scenario.hardware.name}, which is not published."
-    gain, slow = quantities.times(result.throughput_gain), quantities.times(result.slowdown_each)
+    gain = quantities.times(result.throughput_gain, "as many")
+    slow = quantities.times(result.slowdown_each, "as long")
     said = (
-        f"At the limit, {batch} gets {gain} as many tokens per second as a single request, and each request waits "
-        f"{slow} as long for a token"
+        f"At the limit, {batch} gets {gain} tokens per second as a single request, and each request waits "
+        f"{slow} for a token"
     )
     if not result.max_batch:
         return f"{said}; but no request of {quantities.count(scenario.prompt, 'token')} fits beside the parameters."
@@ -325,11 +326,11 @@ def token_sentence(result: Batching) -> str:
         return "The time of a token needs the peak of the accelerator, which is not known."
     prices = ""
     if result.price_ratio is not None:
-        prices = f" At the prices below, an output token costs {quantities.times(result.price_ratio)} as much."
+        prices = f" At the prices below, an output token costs {quantities.times(result.price_ratio, 'as much')}."
     return (
         f"At the limit, a prompt token takes {quantities.shown(result.prompt_token_s, 's')} of the GPUs and a written "
         f"token {quantities.shown(result.written_token_s, 's')} at a batch of {result.compared_batch:,}, "
-        f"{quantities.times(result.token_time_ratio)} as much.{prices}"
+        f"{quantities.times(result.token_time_ratio, 'as much')}.{prices}"
     )
 
 

@@ -146,9 +146,9 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
         return said + _ways_out(scenario, result)
     time = "as long" if batch == 1 else "as much GPU time"
     comparison = (
-        f"writing a token takes {quantities.times(ratio)} {time} as reading one"
+        f"writing a token takes {quantities.times(ratio, time)} as reading one"
         if ratio >= _ALIKE
-        else f"reading a token takes {quantities.times(1 / ratio)} {time} as writing one"
+        else f"reading a token takes {quantities.times(1 / ratio, time)} as writing one"
         if ratio <= 1 / _ALIKE
         else f"writing a token takes about {time} as reading one"
     )

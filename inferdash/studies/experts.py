@@ -268,7 +268,7 @@ def router_table(scenario: Scenario, result: ExpertNumbers) -> Table:
                 f"expert {place}",
                 "word",
                 (
-                    f"{logit:g}",
+                    quantities.general(logit, 6),
                     "yes" if place in shares else "no",
                     f"{shares[place]:.3f}" if place in shares else "0, skipped",
                 ),

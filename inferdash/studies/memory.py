@@ -243,7 +243,7 @@ def layout_table(scenario: Scenario) -> Table:
         "of it on the link",
         "pass (expected)",
     )
-    return Table(columns, tuple(rows), head=f"{scenario.gpus:,} GPUs")
+    return Table(columns, tuple(rows), head=quantities.count(scenario.gpus, "GPU"))
 
 
 def _cache_of_one(scenario: Scenario, layout: str) -> float:

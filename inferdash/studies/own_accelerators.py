@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import Final
 
+from inferdash import quantities
 from inferdash.physics import memory
 from inferdash.physics.expected import expected, expected_prefill
 from inferdash.physics.passes import decode, prefill
@@ -95,5 +96,5 @@ def own_table(limit: Own, as_expected: Own) -> Table:
         ("A million written tokens", "$", "usd_per_mtok_written"),
     )
     cells = [Row(label, unit, tuple(getattr(one, name) for one in both)) for label, unit, name in rows]
-    even = tuple("never" if one.break_even is None else f"{ceil(one.break_even):,} users" for one in both)
+    even = tuple("never" if one.break_even is None else quantities.count(ceil(one.break_even), "user") for one in both)
     return Table(("limit", "expected"), (*cells, Row("Pays from", "word", even)), head="Own accelerators")

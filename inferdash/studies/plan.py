@@ -195,7 +195,7 @@ def _dot(scenario: Scenario, one: Candidate) -> dict[str, Any]:
         "itl_s": one.inter_token_latency_s,
         "meaning": "money",
         "label": f"{choice.total_gpus} × {choice.accelerator.removeprefix('NVIDIA ')}",
-        "said": f"{choice.weights}, {choice.layout}, {choice.replicas} replicas",
+        "said": f"{choice.weights}, {choice.layout}, {quantities.count(choice.replicas, 'replica')}",
     }
 
 

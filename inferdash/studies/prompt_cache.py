@@ -148,7 +148,7 @@ def break_even_sentence(result: PromptCache) -> str:
 def subject(scenario: Scenario) -> str:
     """What the page is about: the prompt of an API's requests, and the GPUs whose prefill it shortens."""
     return (
-        f"shared prefix {scenario.shared:,}, question {scenario.question:,} tokens; own GPUs: "
+        f"shared prefix {scenario.shared:,}, question {quantities.count(scenario.question, 'token')}; own GPUs: "
         f"{scenario.architecture.name} on {scenario.gpus:,} × {scenario.hardware.name}"
     )
 

@@ -139,7 +139,7 @@ def sentence(scenario: Scenario, result: Quantization) -> str:
         bound = decode(_machine(scenario, key), requests=scenario.batch, past=scenario.prompt).bound
         why = "compute limits it" if bound == "compute" else "almost all that it reads are caches"
         return f"{said}, and at the limit a decode pass for {batch} is no faster: {why}."
-    return f"{said}, and a decode pass for {batch} is {quantities.times(gain)} as fast at the limit."
+    return f"{said}, and a decode pass for {batch} is {quantities.times(gain, 'as fast')} at the limit."
 
 
 def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]:
@@ -157,20 +157,34 @@ def group_table(scenario: Scenario, result: Quantization) -> Table:
     """The weights of the group one by one: integer, restored weight, error."""
     weights = numbers_in(scenario.weight_values)
     rows = [
-        Row(f"{weight:g}", "word", (f"{integer}", f"{back:.6g}", f"{back - weight:+.3g}"))
+        Row(
+            quantities.general(weight, 6),
+            "word",
+            (f"{integer}", quantities.general(back, 6), quantities.general(back - weight, 3, signed=True)),
+        )
         for weight, integer, back in zip(weights, result.integers, result.restored, strict=True)
     ]
     before, after = result.dot
-    rows.append(Row(f"sum {before:.6g}", "word", ("", f"{after:.6g}", f"{after - before:+.3g}")))
+    rows.append(
+        Row(
+            f"sum {quantities.general(before, 6)}",
+            "word",
+            ("", quantities.general(after, 6), quantities.general(after - before, 3, signed=True)),
+        )
+    )
     return Table(("integer", "restored", "error"), tuple(rows), head="Weight")
 
 
 def group_sentence(scenario: Scenario, result: Quantization) -> str:
     """What the group's scale does."""
     top = int(quantization.largest_integer(bits=scenario.bits))
-    error = f"the error of each weight is at most half of it, {result.max_error:.4g}"
-    sums = f"The sum of the weights goes from {result.dot[0]:.4g} to {result.dot[1]:.4g}"
-    return f"One scale, {result.scale:.4g}, makes the largest weight the integer {top}; {error}. {sums}."
+    error = f"the error of each weight is at most half of it, {quantities.general(result.max_error)}"
+    sums = (
+        f"The sum of the weights goes from {quantities.general(result.dot[0])} to {quantities.general(result.dot[1])}"
+    )
+    return (
+        f"One scale, {quantities.general(result.scale)}, makes the largest weight the integer {top}; {error}. {sums}."
+    )
 
 
 def format_table(result: Quantization) -> Table:

@@ -41,12 +41,14 @@ LENGTHS_NOTE: Final = "In the answer lengths, 63x50 stands for 63 requests of 50
 def stay_sentence(result: Batching) -> str:
     """What continuous batching saves."""
     static, continuous = result.static_passes, result.continuous_passes
+    passes = quantities.count(static, "pass", "passes")
     if continuous == static:
-        return f"Both ways take {static:,} passes: no slot is free for a waiting request in time."
+        return f"Both ways take {passes}: no slot is free for a waiting request in time."
     saved = quantities.percent(1 - continuous / static)
+    idle, still_idle = (quantities.count(one, "time") for one in (result.static_idle_places, result.idle_places))
     return (
-        f"Static batching takes {static:,} passes, and a slot is idle in a pass {result.static_idle_places:,} times; "
-        f"continuous batching takes {continuous:,}, {saved} fewer, and a slot is idle {result.idle_places:,} times."
+        f"Static batching takes {passes}, and a slot is idle in a pass {idle}; continuous batching takes "
+        f"{continuous:,}, {saved} fewer, and a slot is idle {still_idle}."
     )
 
 
@@ -78,17 +80,17 @@ def rounding_table(scenario: Scenario) -> Table:
     """The same numbers added in two orders, with few digits and in float16."""
     numbers = numbers_in(scenario.addends)
     backwards = numbers[::-1]
-    with np.errstate(over="ignore", invalid="ignore"):  # what is too large for float16 is shown as such
+    with np.errstate(over="ignore", invalid="ignore"):  # what float16 cannot hold is shown as such
         half = [float(np.add.accumulate(np.asarray(order, dtype=np.float16))[-1]) for order in (numbers, backwards)]
     few = [batching.rounded_sum(order, scenario.digits) for order in (numbers, backwards)]
 
     def text(value: float) -> str:
-        return f"{value:.12g}" if math.isfinite(value) else "too large"
+        return quantities.general(value, 12) if math.isfinite(value) else "too large"
 
     return Table(
         ("from the left", "from the right"),
         (
-            Row(f"{scenario.digits} significant digits", "word", tuple(text(value) for value in few)),
+            Row(quantities.count(scenario.digits, "significant digit"), "word", tuple(text(value) for value in few)),
             Row("float16, as a GPU may add", "word", tuple(text(value) for value in half)),
         ),
         head="Sum",

@@ -84,12 +84,14 @@ def sentence(scenario: Scenario, result: Speculation) -> str:
     tokens = quantities.shown(result.tokens_per_pass, "tokens")
     said = f"With a draft model, a verification step writes {tokens} on average"
     if result.speedup >= _EVEN:
-        return f"{said}, and at the limit the answer comes {quantities.times(result.speedup)} as fast as without one."
+        return (
+            f"{said}, and at the limit the answer comes {quantities.times(result.speedup, 'as fast')} as without one."
+        )
     if result.speedup > 1 / _EVEN:
         return f"{said}, and at the limit the answer comes about as fast as without one."
-    slower = quantities.times(1 / result.speedup)
+    slower = quantities.times(1 / result.speedup, "as long")
     batch = f" at a batch of {scenario.batch:,}" if scenario.batch > 1 else ""
-    return f"{said}, but this is a slow-down{batch}: at the limit the answer takes {slower} as long as without one."
+    return f"{said}, but this is a slow-down{batch}: at the limit the answer takes {slower} as without one."
 
 
 def gain_rows(scenario: Scenario, result: Speculation) -> dict[str, list[dict[str, Any]]]:

@@ -1,10 +1,12 @@
 """The server around the dashboard: warm-up, a health check, headers."""
 
+import asyncio
 import gc
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
@@ -13,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import runtime
 
 from inferdash.charts.gallery import CHARTS
 from inferdash.facts import library
@@ -21,6 +24,10 @@ from inferdash.studies.report import STUDIES
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
 
+_SWITCH_S: Final = 0.001
+"""After which a script gives way, so that others and `/healthz` get their turn under load; Python's own is 5 ms."""
+_FORGOTTEN_AFTER_S: Final = 30.0
+"""Between two looks for sessions that have ended."""
 _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 _POLICY: Final = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:; worker-src 'self' "
@@ -82,7 +89,20 @@ async def warm_up(_: object) -> AsyncIterator[None]:
         build()
     gc.collect()
     gc.freeze()
+    sys.setswitchinterval(_SWITCH_S)
+    forgetting = asyncio.create_task(_forget_sessions())
     yield
+    forgetting.cancel()
+
+
+async def _forget_sessions() -> None:
+    """Streamlit lets go of a session that has ended, and of its files, only when another one ends."""
+    while True:
+        await asyncio.sleep(_FORGOTTEN_AFTER_S)
+        if runtime.exists():
+            manager: Any = runtime.get_instance()._session_mgr  # noqa: SLF001 - there is no public way
+            for _, ended in manager._session_storage._cache.expire():  # noqa: SLF001 - as above
+                ended.session.shutdown()
 
 
 ROUTES: Final = [Route("/", _first_page), Route("/healthz", _health)]

@@ -55,12 +55,12 @@ def _file(page: str) -> UploadedFile | None:
     """The file that the reader uploads. One that went with a restart of the server is asked for again."""
     lost = st.session_state.get(_LOST, 0)
     key = f"_requests{lost or ''}"
-    if isinstance(st.session_state.get(key), DeletedFile):
-        st.session_state[_LOST] = lost + 1
-        return _file(page)
     file = st.file_uploader(
         "A log of usage or a trace, CSV or JSON", key=key, on_change=_take, args=(page,), max_upload_size=400
     )
+    if isinstance(st.session_state.get(key), DeletedFile):
+        st.session_state[_LOST] = lost + 1
+        st.rerun()
     if lost and file is None:
         st.text("The server was restarted and has your file no more; upload it again.")
     return file

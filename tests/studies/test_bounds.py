@@ -1,6 +1,7 @@
 """What a link asks for is bounded before anything of its size is made."""
 
 import json
+import re
 import tracemalloc
 
 import pytest
@@ -10,7 +11,18 @@ from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.serving.curves import curves_of
 from inferdash.serving.field import field_of
-from inferdash.studies import experts, planning
+from inferdash.studies import (
+    batching,
+    compute_vs_memory,
+    experts,
+    feature_cost,
+    memory,
+    own_accelerators,
+    planning,
+    prompt_cache,
+    quantization,
+    slots,
+)
 
 
 @pytest.mark.parametrize("count", [10**5, 10**8])
@@ -42,3 +54,41 @@ def test_the_largest_plan_takes_little_memory(model: str) -> None:
     assert peak < 100e6
     assert found.set_ups > 500
     assert len(found.near) <= 68
+
+
+_WRONG = re.compile(
+    r"(?<![\d.,-])1 (times|users|tokens|layers|passes|requests|GPUs|replicas|turns|experts)\b|"
+    r"(?<![\w.,])-0(?![.\d])|\de\+\d"
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "bandwidth=770PB/s&v=1",
+        "lengths=1&v=1",
+        "bits=2&v=1",
+        "logits=-0&v=1",
+        "weight_values=1e12&v=1",
+        "addends=1e12&v=1",
+        "addends=60000,60000,-60000,-60000,-60000&digits=1&v=1",
+        "users=1&question=1&prompt=1&model=own&layers=1&v=1",
+    ],
+)
+def test_one_and_nothing_are_said_as_people_say_them(query: str) -> None:
+    scenario = links.decode(query).scenario
+    feature = feature_cost.study(scenario)
+    batched, quantized = batching.study(scenario), quantization.study(scenario)
+    said = [
+        batching.sentence(scenario, batched),
+        slots.stay_sentence(batched),
+        slots.rounding_table(scenario).markdown(),
+        quantization.group_sentence(scenario, quantized),
+        quantization.group_table(scenario, quantized).markdown(),
+        experts.router_table(scenario, experts.study(scenario)).markdown(),
+        compute_vs_memory.sentence(scenario, compute_vs_memory.study(scenario)),
+        prompt_cache.subject(scenario),
+        memory.layout_table(scenario).markdown(),
+        own_accelerators.own_table(feature.own, feature.own_expected).markdown(),
+    ]
+    assert [found[0] for one in said if (found := _WRONG.search(one))] == []
