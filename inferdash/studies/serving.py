@@ -200,6 +200,9 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         found.append(f"Each of the {scenario.sharing.data:,} data-parallel groups counts as a replica of its own.")
     if ran and ran.share > 1:
         found.append(f"{ran.copies:,} of {ran.replicas:,} replicas are simulated, with their share of the load.")
+    if ran and ran.beyond:
+        simulated = quantities.count(len(ran.asked), "request")
+        found.append(f"Only the first {simulated} are simulated; {ran.beyond:,} more would take too long.")
     if ran and not ran.levelled:
         found.append(f"The batch takes over {MOST // 2:,} requests to come to its size; percentiles may be too low.")
     model, text = scenario.architecture, scenario.prompt + scenario.answer

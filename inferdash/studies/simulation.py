@@ -1,6 +1,6 @@
 """A scenario over time: its requests, sent through its replicas by the simulator."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
 from typing import Any, Final
@@ -12,7 +12,7 @@ from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.scenario import BASE, Scenario
 from inferdash.scenario.machine import Machine
 from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import Requests, bursts, daily, log_normal, poisson, requests
+from inferdash.serving.requests import Ints, Requests, bursts, daily, log_normal, poisson, requests
 from inferdash.serving.scheduling import Routing, Rule, Scheduling, room_pages
 from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
@@ -71,6 +71,8 @@ class Run:
     """What a server adds to the time of each request."""
     levelled: bool
     """Whether the simulation is long enough for the batch to come to its size."""
+    beyond: int = 0
+    """Requests of a file after those that were simulated."""
 
     def summary(self, scenario: Scenario) -> Summary:
         """What came of it, of all replicas, with the scenario's targets."""
@@ -140,9 +142,21 @@ def run_of(scenario: Scenario, who: Requests) -> Run | None:
         return None
     replicas = scenario.replicas * scenario.sharing.data
     copies = min(replicas, COPIES)
-    mine = np.random.default_rng(0).integers(replicas, size=len(who)) < copies
-    some = requests(who.arrival_s[mine], prompt=who.prompt[mine], answer=who.answer[mine], found=who.found[mine])
-    return _ran(scenario, some, times, warm_up=len(some) // 10, copies=copies, levelled=True)
+    mine = np.flatnonzero(np.random.default_rng(0).integers(replicas, size=len(who)) < copies)
+    kept = mine[: _worth_it(scenario, who.prompt[mine] + who.answer[mine])]
+    some = requests(who.arrival_s[kept], prompt=who.prompt[kept], answer=who.answer[kept], found=who.found[kept])
+    ran = _ran(scenario, some, times, warm_up=len(some) // 10, copies=copies, levelled=True)
+    return replace(ran, beyond=len(mine) - len(kept)) if ran else None
+
+
+def _worth_it(scenario: Scenario, texts: Ints) -> int:
+    """How many texts of these tokens, from the first, are simulated in seconds."""
+    if not len(texts):
+        return 0
+    how = scheduling(scenario, tokens=round(float(texts.mean())))
+    roomy = scenario.places * float(texts.mean()) <= (how.pages or 0) * how.page
+    within = int(np.searchsorted(texts.cumsum(), _ROOMY if roomy else _CROWDED, side="right"))
+    return max(_FEWEST, within)
 
 
 def _ran(

@@ -2,8 +2,10 @@
 
 import json
 import re
+import time
 import tracemalloc
 
+import numpy as np
 import pytest
 
 from inferdash import links
@@ -11,6 +13,7 @@ from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.serving.curves import curves_of
 from inferdash.serving.field import field_of
+from inferdash.serving.requests import requests
 from inferdash.studies import (
     batching,
     compute_vs_memory,
@@ -21,6 +24,8 @@ from inferdash.studies import (
     planning,
     prompt_cache,
     quantization,
+    serving,
+    simulation,
     slots,
 )
 
@@ -92,3 +97,19 @@ def test_one_and_nothing_are_said_as_people_say_them(query: str) -> None:
         own_accelerators.own_table(feature.own, feature.own_expected).markdown(),
     ]
     assert [found[0] for one in said if (found := _WRONG.search(one))] == []
+
+
+def test_long_texts_of_a_file_are_simulated_within_a_budget() -> None:
+    """200,000 texts of 250,000 tokens, most of which are put back again and again, were unbounded."""
+    count = 200_000
+    who = requests(np.arange(count) / 100, prompt=np.full(count, 250_000), answer=np.full(count, 1000))
+    scenario = links.decode("gpus=8&v=1").scenario
+    began_s = time.process_time()
+    ran = simulation.run_of(scenario, who)
+    assert time.process_time() - began_s < 10
+    assert ran
+    assert len(ran.asked) == 200
+    assert ran.beyond == count - 200
+    assert "Only the first 200 requests are simulated; 199,800 more would take too long." in serving.notes(
+        scenario, serving.study_of(scenario, ran), ran
+    )
