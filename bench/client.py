@@ -6,6 +6,7 @@ another from one that is over.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -24,6 +25,8 @@ from websockets.typing import Subprotocol
 _WORDS: Final = frozenset({"heading", "markdown", "html", "text"})
 """Elements that are made of words."""
 _EARLY: Final = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+_EVENTS: Final = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+"""Id under which the frontend sends what happened in a component."""
 _KEPT_RUNS: Final = 2
 """Runs for which the frontend keeps a message that it was not sent again."""
 
@@ -75,6 +78,26 @@ class Session(AbstractAsyncContextManager["Session"]):
         """Opens a page, by its link where a query is given, else as its link on another page does."""
         self.query, self.page, self._hash = self.query if query is None else query, page, ""
         return await self._rerun(name=page)
+
+    async def follow(self, page: str) -> Answer:
+        """Clicks on the link to a page in the row of all pages, as the component of the links tells it.
+
+        Raises:
+            LookupError: where there is no such row.
+        """
+        for delta in self.elements.values():
+            part = delta.new_element.bidi_component
+            content = json.loads(part.json or part.mixed.json or "null") if part.id else None
+            if isinstance(content, dict) and content.get("kind") == "pages":
+                paths = [one["page"].replace("_", "-") for _, group in content["groups"] for one in group]
+                clicked = json.dumps([{"event": f"asked{paths.index(page)}", "value": True}])
+                self.page = page
+                return await self._rerun(WidgetState(id=_EVENTS.format(part.id), json_trigger_value=clicked))
+        raise LookupError(f"There are no links on the page {self.page}.")
+
+    def numbers(self) -> list[str]:
+        """Labels of the number fields that are drawn."""
+        return [label for one in self.elements.values() if (label := _label(one, "number_input"))]
 
     async def press(self, label: str, *, step: float | None = None) -> Answer:
         """Moves a number up by its step, or down where it is at its upper bound.

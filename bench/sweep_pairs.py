@@ -7,16 +7,19 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from itertools import permutations
+from typing import Final
 
 from bench.client import Session
 from bench.server import Server, serving
 from bench.sweep import swept
 from inferdash import links
-from inferdash.scenario import Scenario
+from inferdash.scenario import BASE, FIELDS, Scenario
 from inferdash.studies.report import PAGES
 from tests.scenarios import valid
 
-PATHS = tuple(page.replace("_", "-") for page in PAGES)
+_LABELS: Final = {str(field.title): name for name, field in FIELDS.items()}
+_COUNTED: Final = {name for name in FIELDS if isinstance(getattr(BASE, name), int)}
+PATHS: Final = tuple(page.replace("_", "-") for page in PAGES)
 
 
 def main() -> int:
@@ -47,7 +50,7 @@ async def _lost(server: Server, before: str, page: str, scenario: Scenario, dire
     """What the second page shows otherwise than by its link, or an edit there changes beside its field."""
     async with Session(server.host) as session:
         await session.open(before, links.encode(scenario))
-        await session.open(page)
+        await session.follow(page)
         wrong = [
             f"{label}: {session.shown.get(label)} for {value}"
             for label, value in direct.items()
@@ -55,11 +58,16 @@ async def _lost(server: Server, before: str, page: str, scenario: Scenario, dire
         ]
         if wrong:
             return f"{', '.join(wrong[:4])} ({len(wrong)} controls)"
-        await session.press("Batch")
-        target = links.parameters(scenario) | {"batch": str(scenario.batch + 1)}
+        label = next((one for one in session.numbers() if _LABELS.get(one) in _COUNTED), None)
+        if label is None:
+            return ""
+        await session.press(label)
+        name = _LABELS[label]
+        edited, problems = links.read({**dict(scenario), name: getattr(scenario, name) + 1})
+        target = links.parameters(scenario if problems else edited)
         here = session.scenario
         wrong = [f"{one}={here.get(one)}" for one in {**target, **here} if here.get(one) != target.get(one)]
-        return f"an edit of the batch writes {', '.join(wrong[:4])} ({len(wrong)} fields)" if wrong else ""
+        return f"an edit of {name} writes {', '.join(wrong[:4])} ({len(wrong)} fields)" if wrong else ""
 
 
 if __name__ == "__main__":

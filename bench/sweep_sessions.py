@@ -66,10 +66,10 @@ async def _one(server: Server, seed: int) -> None:
     one, then = pages[seed % len(pages)], pages[(seed // len(pages) + seed + 1) % len(pages)]
     async with Session(server.host) as session:
         await session.open(one.page, links.encode(valid(seed, usual=True)))
-        await session.press("Batch")
-        await session.open(then.page)
-        await session.press("Batch")
-        await session.open("traffic" if seed % 2 else "serving")
+        await session.press(session.numbers()[0])
+        await session.follow(then.page)
+        await session.press(session.numbers()[0])
+        await session.follow("traffic" if seed % 2 else "serving")
         await upload(server, session, _FILE + b"%d,1,1\n" % seed)
 
 

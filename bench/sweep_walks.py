@@ -53,7 +53,7 @@ def found(count: int, seed: int) -> Iterator[str]:
 
 
 def _walked(tab: Page, seed: int, said: str, way: _Way) -> list[str]:
-    walk = Walk(tab, valid(seed, usual=True))
+    walk = Walk(tab, valid(seed, usual=True), unfolded="in one session" in said)
     walk.begin()
     way(walk, circuit(tuple(PAGES)))
     print(f"  {said}: {len(walk.found)}", flush=True)

@@ -15,6 +15,7 @@ from inferdash.scenario import Scenario
 from inferdash.studies.numbers import lines
 from inferdash.studies.report import PAGES, STUDIES
 from inferdash.ui.server import FRAME
+from tests.pages.fields import unfolded
 
 NO_NUMBER: Final = re.compile(r"(?i:\b(nan|inf|infinity|infty)\b|∞)|\bNone\b(?! of)")
 """What no reader should meet: a number that is none, or the want of one as Python writes it."""
@@ -47,7 +48,7 @@ class Reading:
         self.heard = _Heard()
         logging.getLogger("inferdash").addHandler(self.heard)
         self.app.query_params["v"] = "1"
-        self.app.run()
+        unfolded(self.app.run())
 
     def close(self) -> None:
         """Listens no more."""

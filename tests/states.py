@@ -15,6 +15,7 @@ from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, mark
 from inferdash.studies.report import PAGES
 from inferdash.ui.server import FRAME
 from inferdash.validated import Quantity
+from tests.pages.fields import unfolded
 from tests.scenarios import canonical, edited, idle, valid
 
 _KINDS: Final = ("number_input", "text_input", "selectbox", "segmented_control", "toggle", "slider", "multiselect")
@@ -35,7 +36,7 @@ class Reader:
         self.said = "the link opened"
         self.app = AppTest.from_file(str(FRAME), default_timeout=120)
         self._address(self.scenario)
-        self.app.run()
+        unfolded(self.app.run()).run()
 
     def walk(self, steps: int) -> Iterator[str]:
         """What is wrong after each step; a walk ends with the first step after which something is."""

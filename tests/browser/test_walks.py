@@ -16,26 +16,28 @@ SEED: Final = 1
 PAIRS: Final = circuit(tuple(PAGES))
 
 
-@pytest.fixture
-def walk(page: Page) -> Walk:
+def begun(page: Page, *, unfolded: bool = False) -> Walk:
     """A scenario in which nearly every field is set, and what each page shows of it when its link is opened."""
-    begun = Walk(page, valid(SEED, usual=True))
-    begun.begin()
-    assert not begun.found
-    return begun
+    walk = Walk(page, valid(SEED, usual=True), unfolded=unfolded)
+    walk.begin()
+    assert not walk.found
+    return walk
 
 
-def test_every_page_after_every_other_shows_what_its_link_shows(walk: Walk) -> None:
+def test_every_page_after_every_other_shows_what_its_link_shows(page: Page) -> None:
+    walk = begun(page)
     from_links(walk, PAIRS)
     assert not walk.found, _told(walk, len(PAIRS))
 
 
-def test_a_click_before_the_page_has_come_loses_nothing(walk: Walk) -> None:
+def test_a_click_before_the_page_has_come_loses_nothing(page: Page) -> None:
+    walk = begun(page, unfolded=True)
     in_one_session(walk, PAIRS[::5], pause=False)
     assert not walk.found, _told(walk, len(PAIRS[::5]))
 
 
-def test_back_and_forward_between_pages_lose_nothing(walk: Walk) -> None:
+def test_back_and_forward_between_pages_lose_nothing(page: Page) -> None:
+    walk = begun(page)
     back_and_forth(walk, PAIRS[3::17], pause=True)
     assert not walk.found, _told(walk, len(PAIRS[3::17]))
 

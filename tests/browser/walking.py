@@ -53,6 +53,17 @@ const ready = () =>
   document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" &&
   document.querySelector("h1") && !document.querySelector("[data-testid=stSkeleton]");
 """
+_UNFOLD: Final = f"""async () => {{ {_READ}
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  const closed = () => [...document.querySelectorAll("details:not([open]) > summary")].find(
+    (one) => !/Working|Sources/.test(one.textContent));
+  for (let one; (one = closed()); ) {{
+    one.click();
+    await wait(100);
+    while (!ready() || !one.parentElement.open) await wait(25);
+  }}
+}}"""
+_COME: Final = f"(path) => {{ {_READ} return ready() && location.pathname.slice(1) === path; }}"
 _SHOWN: Final = f"() => {{ {_READ} return shown(); }}"
 _DIFFERENT: Final = (
     f"""async ({{ wanted, still, patience }}) => {{ {_READ}
@@ -113,11 +124,16 @@ class Walk:
     seen: dict[str, Shown] = field(default_factory=dict)
     """Page -> what its controls show where the link is opened directly, and after each edit since."""
     turns: int = 0
+    unfolded: bool = False
+    """Whether all sections are open, in each session."""
 
     def begin(self) -> None:
-        """Opens each page by its link."""
+        """Opens each page by its link, and its sections if they are to be open."""
         for page in PAGES:
-            self.open(page)
+            self.tab.goto(self.link(page), wait_until="commit")
+            self.compare(page, f"{page}, opened directly")
+            if self.unfolded:
+                self.tab.evaluate(_UNFOLD)
             self.seen[page] = self.tab.evaluate(_SHOWN)
 
     def link(self, page: str) -> str:
@@ -125,8 +141,15 @@ class Walk:
         return f"/{path(page)}?{links.encode(self.scenario)}"
 
     def open(self, page: str) -> None:
-        """Opens a page by its link."""
-        self.tab.goto(self.link(page), wait_until="commit")
+        """Opens a page by its link, in a session in which all sections have been opened if they are to be."""
+        trail = [*(one for one in PAGES if one != page), page] if self.unfolded else [page]
+        self.tab.goto(self.link(trail[0]), wait_until="commit")
+        for place, one in enumerate(trail):
+            if place:
+                self.click(one)
+            self.tab.wait_for_function(_COME, arg=path(one))
+            if self.unfolded:
+                self.tab.evaluate(_UNFOLD)
         self.compare(page, f"{page}, opened directly")
 
     def click(self, page: str) -> None:
@@ -156,6 +179,8 @@ class Walk:
     def edit(self, page: str, said: str) -> bool:
         """Presses a key in a number field, and compares address and controls again."""
         able = [one for one in self.seen[page] if self._next(_NAMES.get(one, "")) is not None]
+        if not able:
+            return True
         own = [one for one in able if mark(_NAMES[one], Place).group == "page"]
         self.turns += 1
         label = (own or able)[self.turns % len(own or able)]
@@ -204,6 +229,7 @@ def from_links(walk: Walk, pairs: Sequence[tuple[str, str]], *, pause: bool = Tr
 
 def in_one_session(walk: Walk, pairs: Sequence[tuple[str, str]], *, pause: bool) -> None:
     """Each pair after the others, the second link clicked before the first page has come, or after a pause."""
+    walk.open(pairs[0][1])
     for before, page in pairs:
         if len(walk.found) >= ENOUGH:
             return
