@@ -144,7 +144,7 @@ def _written(name: str, value: Any) -> Any:
     """A value as its widget takes it."""
     if mark(name, Several):
         return list(value)
-    return links.written(name, value) if mark(name, Quantity) else value
+    return links.written(name, value) if mark(name, Quantity) or getattr(BASE, name) is None else value
 
 
 def _means(name: str, shown: Any, value: Any) -> bool:

@@ -23,7 +23,7 @@ def reading() -> Iterator[Reading]:
     session.close()
 
 
-@pytest.mark.parametrize("seed", range(2000, 2008))
+@pytest.mark.parametrize("seed", range(2000, 2005))
 def test_a_random_scenario_gives_numbers_on_every_page(reading: Reading, seed: int) -> None:
     scenario = valid(seed)
     found = [(page, one) for page in PAGES for one in reading.wrong(page, scenario)]
