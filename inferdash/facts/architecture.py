@@ -62,7 +62,7 @@ class Blocks(Validated):
             small += int(alternating_parameters(hidden=hidden, streams=self.alternating))
         if self.low_rank:
             small += int(low_rank_parameters(hidden=hidden, rank=self.low_rank))
-        return attention + Counts(matrices=2 * hidden * self.token_input, small=small)
+        return attention + Counts(dense=2 * hidden * self.token_input, small=small)
 
 
 class Architecture(Sourced):

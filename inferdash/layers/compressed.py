@@ -10,6 +10,7 @@ from inferdash.layers.config import Config, UnreadFieldError, whole_number
 from inferdash.layers.counts import Counts
 from inferdash.layers.grouped import attention_flops, causal_pairs, pairs_in_window, tokens_in_window
 from inferdash.layers.indexer import Indexer, indexer_flops
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.mixer import Mixer
 
 _FINE: Final = 4
@@ -101,7 +102,28 @@ class CompressedAttention(Mixer):
             matrices = matrices + compressor_parameters(hidden=hidden, width=self._overlap * dim)
             matrices = matrices + self.query_rank * self.indexer.heads * dim + hidden * self.indexer.heads
             small += self.ratio * self._overlap * dim + dim
-        return Counts(matrices=matrices, small=small)
+        return Counts(attention=matrices, small=small)
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices, as DeepSeek's own files call them."""
+        queries, width = self.heads * self.head_dim, self._overlap * self.head_dim
+        found = [
+            Matrix("wq_a", hidden, self.query_rank),
+            Matrix("wq_b", self.query_rank, queries),
+            Matrix("wkv", hidden, self.head_dim),
+            Matrix("wo_a", queries, self.output_rank),
+            Matrix("wo_b", self.output_groups * self.output_rank, hidden),
+        ]
+        if self.ratio:
+            found.append(Matrix("compressor", hidden, 2 * width))
+        if self.indexer:
+            dim = self.indexer.head_dim
+            found += [
+                Matrix("indexer.compressor", hidden, 2 * self._overlap * dim),
+                Matrix("indexer.wq_b", self.query_rank, self.indexer.heads * dim),
+                Matrix("indexer.weights_proj", hidden, self.indexer.heads),
+            ]
+        return tuple(found)
 
     def _entries(self, tokens: Number) -> Number:
         return entries(tokens=tokens, ratio=self.ratio) if self.ratio else 0 * tokens

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from inferdash.formula import Number, formula
 from inferdash.layers.config import Config, UnreadFieldError, whole_number
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.validated import Validated
 
 
@@ -29,6 +30,12 @@ def plain_parameters(*, hidden: Number, width: Number) -> Number:
 def network_parameters(*, hidden: Number, width: Number, gated: bool) -> Number:
     """Parameters of one feed-forward network, with a gate or without."""
     return (gated_parameters if gated else plain_parameters)(hidden=hidden, width=width)
+
+
+def network_matrices(*, hidden: int, width: int, gated: bool, count: int = 1) -> tuple[Matrix, ...]:
+    """The matrices of one feed-forward network, or of `count` alike."""
+    up = (Matrix("gate_proj", hidden, width, count),) if gated else ()
+    return (*up, Matrix("up_proj", hidden, width, count), Matrix("down_proj", width, hidden, count))
 
 
 class GatedFeedForward(Validated):
@@ -50,7 +57,11 @@ class GatedFeedForward(Validated):
         """Parameters of one layer."""
         biases = ((2 if self.gated else 1) * self.width + hidden) * self.bias
         matrices = network_parameters(hidden=hidden, width=self.width, gated=self.gated)
-        return Counts(matrices=matrices, small=biases)
+        return Counts(dense=matrices, small=biases)
+
+    def matrices(self, hidden: int) -> dict[str, tuple[Matrix, ...]]:
+        """Kind of parameter -> its matrices."""
+        return {"dense": network_matrices(hidden=hidden, width=self.width, gated=self.gated)}
 
     def active(self, hidden: int) -> Counts:
         """Parameters of one layer that a position works with: all."""
@@ -166,6 +177,17 @@ class Experts(Validated):
         """Parameters of one layer."""
         return self._with(hidden, self.experts)
 
+    def matrices(self, hidden: int) -> dict[str, tuple[Matrix, ...]]:
+        """Kind of parameter -> its matrices."""
+        inner = self.latent or hidden
+        found = {"experts": network_matrices(hidden=inner, width=self.width, gated=self.gated, count=self.experts)}
+        shared: tuple[Matrix, ...] = ()
+        if self.shared_width:
+            shared = network_matrices(hidden=hidden, width=self.shared_width, gated=self.gated)
+        if self.latent:
+            shared += (Matrix("fc1_latent_proj", hidden, inner), Matrix("fc2_latent_proj", inner, hidden))
+        return found | {"shared": shared}
+
     def active(self, hidden: int) -> Counts:
         """Parameters of one layer that a position works with: router, its experts, the shared ones."""
         return self._with(hidden, self.experts_per_token)
@@ -189,8 +211,8 @@ class Experts(Validated):
         biases = ((2 if self.gated else 1) * self.width + hidden) * experts * self.bias
         if self.shared_width and self.shared_bias:
             biases += (2 if self.gated else 1) * self.shared_width + hidden
-        small = router + biases + hidden * self.shared_gate + (self.latent or 0) * self.latent_norm
-        return Counts(matrices=shared, experts=one * experts, small=small)
+        small = biases + hidden * self.shared_gate + (self.latent or 0) * self.latent_norm
+        return Counts(shared=shared, experts=one * experts, router=router, small=small)
 
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:

@@ -6,6 +6,7 @@ from pydantic import PositiveInt
 
 from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.recurrent import Recurrent
 
 
@@ -43,7 +44,18 @@ class GatedDeltaNet(Recurrent):
         values = self.value_heads * self.value_dim
         matrices = hidden * (self.channels + values + 2 * self.value_heads) + values * hidden
         return Counts(
-            matrices=matrices, small=self.channels * (self.kernel or 0) + 2 * self.value_heads + self.value_dim
+            attention=matrices, small=self.channels * (self.kernel or 0) + 2 * self.value_heads + self.value_dim
+        )
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        values = self.value_heads * self.value_dim
+        return (
+            Matrix("in_proj_qkv", hidden, self.channels),
+            Matrix("in_proj_z", hidden, values),
+            Matrix("in_proj_b", hidden, self.value_heads),
+            Matrix("in_proj_a", hidden, self.value_heads),
+            Matrix("out_proj", values, hidden),
         )
 
     @classmethod

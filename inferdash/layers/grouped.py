@@ -12,6 +12,7 @@ from inferdash.layers.config import Config, UnreadFieldError
 from inferdash.layers.counts import Counts
 from inferdash.layers.families import FAMILIES
 from inferdash.layers.indexer import Indexer
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.mixer import Mixer
 
 
@@ -164,7 +165,20 @@ class GroupedAttention(Mixer):
         biases = {"none": 0, "inputs": inputs, "all": inputs + hidden}[self.bias]
         small = normed + biases + queries * self.gate_bias + (self.heads if self.sinks else 0)
         chooser = self.indexer.parameters(hidden, hidden) if self.indexer else Counts()
-        return Counts(matrices=matrices, small=small) + chooser
+        return Counts(attention=matrices, small=small) + chooser
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim
+        found = [Matrix("q_proj", hidden, queries)]
+        if not self.shares_cache:
+            found.append(Matrix("k_proj", hidden, keys))
+        if not self.shares_cache and not self.key_is_value:
+            found.append(Matrix("v_proj", hidden, self.kv_heads * self._value_dim))
+        if self.gate != "none":
+            found.append(Matrix("g_proj", hidden, queries if self.gate == "full" else self.heads))
+        found.append(Matrix("o_proj", self.heads * self._value_dim, hidden))
+        return (*found, *(self.indexer.matrices(hidden, hidden) if self.indexer else ()))
 
     def _numbers(self, tokens: Number) -> Number:
         return grouped_cached_numbers(

@@ -8,6 +8,7 @@ from pydantic import PositiveInt
 from inferdash.formula import Number, formula
 from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.validated import Validated
 
 
@@ -51,7 +52,17 @@ class Indexer(Validated):
         matrices = indexer_parameters(
             queries_from=queries_from, hidden=hidden, heads=self.heads, head_dim=self.head_dim
         )
-        return Counts(matrices=matrices + hidden * self.heads * self.weighted, small=2 * self.head_dim)
+        return Counts(attention=matrices + hidden * self.heads * self.weighted, small=2 * self.head_dim)
+
+    def matrices(self, hidden: int, queries_from: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        if not self.own:
+            return ()
+        found = (
+            Matrix("indexer.wq_b", queries_from, self.heads * self.head_dim),
+            Matrix("indexer.wk", hidden, self.head_dim),
+        )
+        return (*found, Matrix("indexer.weights_proj", hidden, self.heads)) if self.weighted else found
 
     def chosen(self, tokens: Number) -> Number:
         """Tokens that attention reads."""

@@ -6,6 +6,7 @@ from pydantic import PositiveInt
 
 from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.recurrent import Recurrent
 
 
@@ -43,7 +44,20 @@ class KimiDelta(Recurrent):
         wide, dim = self.heads * self.head_dim, self.head_dim
         narrow = hidden * dim + dim * wide
         matrices = 4 * hidden * wide + narrow + hidden * self.heads + (hidden * wide if self.full_gate else narrow)
-        return Counts(matrices=matrices, small=self.channels * (self.kernel or 0) + self.heads + wide + dim)
+        return Counts(attention=matrices, small=self.channels * (self.kernel or 0) + self.heads + wide + dim)
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        wide, dim = self.heads * self.head_dim, self.head_dim
+        gate = (Matrix("g_a_proj", hidden, dim), Matrix("g_b_proj", dim, wide))
+        return (
+            *(Matrix(name, hidden, wide) for name in ("q_proj", "k_proj", "v_proj")),
+            Matrix("f_a_proj", hidden, dim),
+            Matrix("f_b_proj", dim, wide),
+            Matrix("b_proj", hidden, self.heads),
+            *((Matrix("g_proj", hidden, wide),) if self.full_gate else gate),
+            Matrix("o_proj", wide, hidden),
+        )
 
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:

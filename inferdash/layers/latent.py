@@ -10,6 +10,7 @@ from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
 from inferdash.layers.grouped import causal_pairs, pairs_in_window
 from inferdash.layers.indexer import Indexer
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.mixer import Mixer
 
 
@@ -118,7 +119,22 @@ class LatentAttention(Mixer):
         chooser = self.indexer.parameters(hidden, self.query_rank or hidden) if self.indexer else Counts()
         narrow = (self.query_rank or 0) + self.latent
         small = narrow + (narrow + self.rotary_dim + hidden) * self.bias
-        return Counts(matrices=matrices, small=small) + chooser
+        return Counts(attention=matrices, small=small) + chooser
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        queries, values = self.heads * (self.plain_dim + self.rotary_dim), self.heads * self.value_dim
+        found = [Matrix("q_proj", hidden, queries)]
+        if self.query_rank:
+            found = [Matrix("q_a_proj", hidden, self.query_rank), Matrix("q_b_proj", self.query_rank, queries)]
+        found += [
+            Matrix("kv_a_proj_with_mqa", hidden, self.latent + self.rotary_dim),
+            Matrix("kv_b_proj", self.latent, self.heads * (self.plain_dim + self.value_dim)),
+        ]
+        if self.gate:
+            found.append(Matrix("g_proj", hidden, values))
+        chooser = self.indexer.matrices(hidden, self.query_rank or hidden) if self.indexer else ()
+        return (*found, Matrix("o_proj", values, hidden), *chooser)
 
     def _numbers(self, tokens: Number) -> Number:
         return latent_cached_numbers(latent=self.latent, rotary_dim=self.rotary_dim, tokens=tokens)

@@ -6,6 +6,7 @@ from pydantic import PositiveInt
 
 from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.recurrent import Recurrent
 
 
@@ -41,7 +42,16 @@ class Lightning(Recurrent):
     def parameters(self, hidden: int) -> Counts:
         """Parameters of one layer: queries, keys, values; gate and output; a norm."""
         wide = self.heads * self.head_dim
-        return Counts(matrices=5 * hidden * wide, small=wide)
+        return Counts(attention=5 * hidden * wide, small=wide)
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        wide = self.heads * self.head_dim
+        return (
+            Matrix("qkv_proj", hidden, 3 * wide),
+            Matrix("output_gate", hidden, wide),
+            Matrix("out_proj", wide, hidden),
+        )
 
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:

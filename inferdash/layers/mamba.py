@@ -6,6 +6,7 @@ from pydantic import PositiveInt
 
 from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.recurrent import Recurrent
 
 
@@ -51,7 +52,12 @@ class StateSpace(Recurrent):
         wide = inner + self.channels + self.heads
         biases = (wide + hidden) * self.bias + self.channels * self.conv_bias
         small = self.channels * (self.kernel or 0) + 3 * self.heads + inner + biases
-        return Counts(matrices=hidden * wide + inner * hidden, small=small)
+        return Counts(attention=hidden * wide + inner * hidden, small=small)
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        inner = self.heads * self.head_dim
+        return Matrix("in_proj", hidden, inner + self.channels + self.heads), Matrix("out_proj", inner, hidden)
 
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:
@@ -114,7 +120,16 @@ class SelectiveStateSpace(Recurrent):
         matrices = hidden * 2 * inner + inner * drawn + self.step_rank * inner + inner * hidden
         biases = inner * self.conv_bias + (2 * inner + hidden) * self.bias
         small = inner * (self.kernel or 0) + inner + inner * self.state + inner + drawn + biases
-        return Counts(matrices=matrices, small=small)
+        return Counts(attention=matrices, small=small)
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        return (
+            Matrix("in_proj", hidden, 2 * self.inner),
+            Matrix("x_proj", self.inner, self.step_rank + 2 * self.state),
+            Matrix("dt_proj", self.step_rank, self.inner),
+            Matrix("out_proj", self.inner, hidden),
+        )
 
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:

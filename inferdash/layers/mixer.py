@@ -5,6 +5,7 @@ from typing import ClassVar
 from inferdash.formula import Number
 from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.validated import Validated
 
 
@@ -42,6 +43,10 @@ class Mixer(Validated):
 
     def parameters(self, hidden: int) -> Counts:
         """Parameters of one layer."""
+        raise NotImplementedError
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices, which hold all that `parameters` counts as `attention`."""
         raise NotImplementedError
 
     def flops(self, *, positions: Number, past: Number) -> Number:

@@ -8,6 +8,7 @@ from pydantic import PositiveInt
 from inferdash.formula import Number
 from inferdash.layers.config import Config
 from inferdash.layers.counts import Counts
+from inferdash.layers.matrix import Matrix
 from inferdash.layers.mixer import Mixer
 from inferdash.layers.recurrent import conv_state
 
@@ -44,7 +45,11 @@ class ShortConvolution(Mixer):
     def parameters(self, hidden: int) -> Counts:
         """Parameters of one layer: two gates and the input, the convolution, the output."""
         biases = (3 * self.channels + self.channels + hidden) * self.bias
-        return Counts(matrices=4 * hidden * self.channels, small=self.channels * self.kernel + biases)
+        return Counts(attention=4 * hidden * self.channels, small=self.channels * self.kernel + biases)
+
+    def matrices(self, hidden: int) -> tuple[Matrix, ...]:
+        """Its matrices."""
+        return Matrix("in_proj", hidden, 3 * self.channels), Matrix("out_proj", self.channels, hidden)
 
     def flops(self, *, positions: Number, past: Number) -> Number:  # noqa: ARG002 - it sees its last positions only
         """Operations of one layer beyond its matrices, for one request: gates and convolution."""

@@ -99,8 +99,11 @@ def counts_of_one(counts: Counts, layout: Layout) -> Counts:
     """Parameters on one accelerator of those in layers: matrices and experts divided, norms and routers copied."""
     experts = layout.expert if layout.expert > 1 else layout.tensor
     return Counts(
-        matrices=counts.matrices / (layout.tensor * layout.pipeline),
+        attention=counts.attention / (layout.tensor * layout.pipeline),
+        dense=counts.dense / (layout.tensor * layout.pipeline),
+        shared=counts.shared / (layout.tensor * layout.pipeline),
         experts=counts.experts / (experts * layout.pipeline),
+        router=counts.router / layout.pipeline,
         small=counts.small / layout.pipeline,
     )
 

@@ -135,10 +135,10 @@ def in_blocks(architecture: Architecture, of: Callable[[FeedForward], Counts]) -
         around += Counts(small=streams * streams * hidden + streams + 1)
     vectors = max(blocks.alternating for blocks in architecture.blocks)
     if vectors:  # all but one are made from the one at the start, and joined again at the end
-        around += Counts(matrices=2 * (vectors - 1) * hidden * hidden)
+        around += Counts(dense=2 * (vectors - 1) * hidden * hidden)
     width = max(blocks.token_input for blocks in architecture.blocks)
     if width:
-        around += Counts(matrices=hidden * architecture.layers * width, small=width)
+        around += Counts(dense=hidden * architecture.layers * width, small=width)
     return sum((in_layers(blocks, hidden, of) for blocks in architecture.blocks), around)
 
 

@@ -266,7 +266,7 @@ def parts(architecture: Architecture) -> list[Part]:
             mixers += blocks.attention.parameters(hidden).times(blocks.count)
         for network in blocks.networks:
             networks += network.stored(hidden).times(blocks.count)
-    dense, experts = Counts(matrices=networks.matrices), Counts(experts=networks.experts)
+    dense, experts = Counts(dense=networks.dense, shared=networks.shared), Counts(experts=networks.experts)
     rest = counts.stored + (mixers + dense + experts).times(-1)
     found = {
         "input embedding": (Counts(), counts.input_embedding_apart),
