@@ -19,6 +19,9 @@ def by_part() -> None:
     table = page.part_table(scenario)
     parts.table(table)
     parts.download(table, name=page.NAME)
+    formats = page.format_table(scenario)
+    if formats.rows:
+        parts.table(formats)
 
 
 def layers() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts.precision import PRECISIONS, Precision
+from inferdash.facts.precision import PRECISIONS, Precision, Rate
 from inferdash.facts.provenance import Sourced
 from inferdash.formula import Number
 from inferdash.validated import Bytes, BytesPerSecond, FlopsPerSecond, Validated
@@ -100,9 +100,20 @@ class Accelerator(Sourced):
         A chip without that rate, or with a slower one, works at 16 bits. The peak is None where the maker publishes
         none.
         """
-        own: float | None = getattr(self, precision.rate)
+        peak = self.peak_of(precision.rate)
+        return (precision, peak) if peak and peak == getattr(self, precision.rate) else (PRECISIONS["bf16"], peak)
+
+    def peak_of(self, rate: Rate) -> float | None:
+        """The dense peak in FLOP/s for numbers of a rate, or that at 16 bits where it has none or a slower one."""
+        own: float | None = getattr(self, rate)
         wide = self.dense_bf16 or self.dense_fp16
-        return (precision, own) if own and own >= (wide or 0) else (PRECISIONS["bf16"], wide)
+        return own if own and own >= (wide or 0) else wide
+
+    def rate_name(self, rate: Rate) -> str:
+        """The number format in which this chip multiplies numbers of a rate, as the field calls it."""
+        own: float | None = getattr(self, rate)
+        wide = self.dense_bf16 or self.dense_fp16
+        return rate.removeprefix("dense_") if own and own >= (wide or 0) else "bf16" if wide else "not known"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +131,11 @@ class Accelerators:
 
         The format in which a chip multiplies them is its own, so the first of the two is only what was asked for.
         """
-        return precision, column([chip.rate(precision)[1] for chip in self.members])
+        return precision, self.peak_of(precision.rate)
+
+    def peak_of(self, rate: Rate) -> Number | None:
+        """The dense peak of each in FLOP/s for numbers of a rate."""
+        return column([chip.peak_of(rate) for chip in self.members])
 
 
 def column(numbers: Sequence[float | None]) -> Number | None:

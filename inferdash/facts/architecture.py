@@ -1,7 +1,11 @@
 """A model as its shape: what a pass multiplies, loads and leaves in the cache follows from it."""
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from typing import Self
 
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic_core import PydanticCustomError
+
+from inferdash.facts.precision import FILES, Share
 from inferdash.facts.provenance import Sourced
 from inferdash.formula import Number, formula
 from inferdash.layers.counts import Counts
@@ -37,6 +41,8 @@ class Blocks(Validated):
     """A dense network that runs beside the experts."""
     norms: NonNegativeInt = 2
     """Norms of the width of the vectors, with one parameter a number; one with biases counts twice."""
+    continues: bool = False
+    """Whether it is a part of the layers before it, as where a layer runs two mixers side by side."""
     token_input: NonNegativeInt = 0
     """Numbers of the vector that the token itself gives to this layer, from a table of the layer."""
     streams: NonNegativeInt = 0
@@ -85,7 +91,9 @@ class Architecture(Sourced):
     token_vocabulary: NonNegativeInt = 0
     """Rows of the tables from which each layer takes a vector for the token; 0 where there are none."""
     weights: str = "bf16"
-    """Number format in which its maker gives it out, an id of `precision.PRECISIONS`."""
+    """Number format in which its maker gives it out, an id of `precision.PRECISIONS`; "files" where `formats` says."""
+    formats: tuple[Share, ...] = ()
+    """Each kind of parameter by its number formats, where its maker gives it out in several."""
     mtp: Blocks | None = None
     """The layers that predict further tokens. They lie in the files and idle in a plain decode."""
     mtp_tables: bool = False
@@ -94,7 +102,13 @@ class Architecture(Sourced):
     """Parameters of towers for pictures and sound: in memory, idle in a decode of text; 0 also where not known."""
     blocks: tuple[Blocks, ...] = Field(min_length=1)
 
+    @model_validator(mode="after")
+    def _in_one_format_or_several(self) -> Self:
+        if (self.weights == FILES) != bool(self.formats):
+            raise PydanticCustomError("weights", "formats are listed where weights is “files”, and only there")
+        return self
+
     @property
     def layers(self) -> int:
         """Layers, one after another."""
-        return sum(blocks.count for blocks in self.blocks)
+        return sum(blocks.count for blocks in self.blocks if not blocks.continues)

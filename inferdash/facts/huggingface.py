@@ -3,14 +3,16 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.formats.methods import rules_of
+from inferdash.facts.formats.rules import resolve, single
+from inferdash.facts.precision import FILES, PRECISIONS, Share
 from inferdash.layers.config import HIDDEN, Config, UnreadFieldError
 from inferdash.layers.families import FAMILIES
 from inferdash.layers.feed_forward import Experts, GatedFeedForward
@@ -91,8 +93,10 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
     try:
         inner, where = _text_part(outer)
         _refuse_other_files(inner)
-        stored = _weights(outer, inner)
-        architecture = _architecture(outer, inner, stored.precision, name=name, hf_id=hf_id)
+        hidden = inner.hidden  # before the layers, so that a file of another tool is told what it lacks
+        layers = [blocks for layer in range(inner.layers) for blocks in _layer(inner, layer)]
+        architecture = _architecture(outer, inner, hidden, layers, name=name, hf_id=hf_id)
+        architecture = _formats(outer, inner, architecture, layers)
     except UnreadConfigError:
         raise
     except UnreadFieldError as problem:
@@ -107,7 +111,9 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
     used: dict[str, Any] = dict(outer.used)
     if where:
         used[where] = dict(inner.used)
-    return Found(architecture, tuple(_problems(outer, inner, stored)), used)
+    if STORED in outer.fields:
+        used[STORED] = outer.fields[STORED]
+    return Found(architecture, tuple(_problems(outer, inner)), used)
 
 
 _OTHER_FILES: Final = {
@@ -149,9 +155,9 @@ def _text_part(outer: Config) -> tuple[Config, str]:
     return outer, ""
 
 
-def _architecture(outer: Config, inner: Config, weights: str, *, name: str, hf_id: str) -> Architecture:
-    hidden = inner.hidden  # before the layers, so that a file of another tool is told what it lacks
-    layers = [_layer(inner, layer) for layer in range(inner.layers)]
+def _architecture(
+    outer: Config, inner: Config, hidden: int, layers: list[Blocks], *, name: str, hf_id: str
+) -> Architecture:
     mixers = [layer.attention for layer in layers if layer.attention]
     kept = max((int(mixer.state_numbers + mixer.cached_numbers(1)) for mixer in mixers), default=0)
     if not kept:
@@ -177,7 +183,6 @@ def _architecture(outer: Config, inner: Config, weights: str, *, name: str, hf_i
         final_norms=inner.family.final_norms,
         head_bias=any(inner.flag(name) for name in inner.family.head_bias_switches),
         token_vocabulary=inner.whole("vocab_size_per_layer_input", default=0, least=0),
-        weights=weights,
         mtp=_further(layers[-1], further) if further and _says_mtp(inner) else None,
         mtp_tables=inner.family.mtp_tables,
         blocks=_grouped(layers),
@@ -210,7 +215,7 @@ def _further(last: Blocks, count: int) -> Blocks:
     return last.model_copy(update={"count": count, "attention": attention})
 
 
-def _layer(config: Config, layer: int) -> Blocks:
+def _layer(config: Config, layer: int) -> tuple[Blocks, ...]:
     kind = config.kinds[layer]
     config = config.of_layer(layer)
     attention = None
@@ -221,7 +226,7 @@ def _layer(config: Config, layer: int) -> Blocks:
     alone = config.model_type == "nemotron_h" and kind != "none"
     experts = None if alone else Experts.from_config(config, layer)
     dense = None if alone else GatedFeedForward.from_config(config, layer)
-    return Blocks(
+    whole = Blocks(
         count=1,
         attention=attention,
         feed_forward=experts or dense,
@@ -232,6 +237,7 @@ def _layer(config: Config, layer: int) -> Blocks:
         low_rank=config.whole("laurel_rank", default=0, least=0),
         streams=config.whole("hc_mult", default=0, least=0),
     )
+    return (whole,)
 
 
 def _norms(config: Config) -> int:
@@ -257,93 +263,49 @@ def _grouped(layers: list[Blocks]) -> tuple[Blocks, ...]:
     return tuple(first[key].model_copy(update={"count": count}) for key, count in counts.items())
 
 
-@dataclass(frozen=True)
-class _Stored:
-    """The number format of the stored parameters."""
-
-    precision: str = "bf16"
-    """An id of `precision.PRECISIONS`. Files that say float32 are loaded at 16 bits by engines, so they count so."""
-    problem: str = ""
-    """A sentence, where the file says another format or leaves out parts that are not counted so."""
+STORED: Final = "stored_formats"
+"""In the fields of a link: the number format as it was read, an id or each kind of parameter by its formats."""
+_QUANTIZED: Final = ("quantization_config", "compression_config", "quantization")
+"""Where files say how their parameters are quantized."""
 
 
-def _weights(outer: Config, inner: Config) -> _Stored:
-    quantized = inner.part("quantization_config") or outer.part("quantization_config") or outer.part("quantization")
-    if quantized is None:
-        return _Stored()
-    if inner.value("expert_dtype") == "fp4":
-        return _Stored("fp4-fp8")
-    return _without_kept_parts(_quantized(quantized), quantized, inner)
+def _formats(outer: Config, inner: Config, architecture: Architecture, layers: list[Blocks]) -> Architecture:
+    """The architecture with the number formats of its files.
+
+    Files that say float32 are loaded at 16 bits by engines, so they count so.
+    """
+    known = outer.fields.get(STORED)
+    if known is not None:
+        return _known_formats(architecture, known)
+    places = ((config, name) for config in (inner, outer) for name in _QUANTIZED)
+    fields = next((config.fields[name] for config, name in places if config.fields.get(name)), None)
+    if fields is None:
+        return architecture
+    if not isinstance(fields, Mapping):
+        raise UnreadFieldError("quantization_config", "is not a group of fields")
+    rules = rules_of(fields, expert_dtype=inner.fields.get("expert_dtype"))
+    shares = resolve(architecture, rules, layers=layers)
+    mixture = any(isinstance(network, Experts) for blocks in layers for network in blocks.networks)
+    weights = single(shares, mixture=mixture) or FILES
+    outer.used[STORED] = weights if weights != FILES else [list(share.model_dump().values()) for share in shares]
+    return architecture.model_copy(update={"weights": weights, "formats": shares if weights == FILES else ()})
 
 
-def _quantized(quantized: Config) -> _Stored:
-    """The format by its method and bits; the nearest one with a sentence where it is not exactly known."""
-    method = str(quantized.value("quant_method") or quantized.value("quant_algo") or "").lower()
-    algorithm = str(quantized.value("quant_algo") or quantized.value("format") or "").lower()
-    for name in ("mxfp4", "nvfp4"):
-        if name in method + algorithm:
-            return _Stored(name)
-    weights = _of_groups(quantized)
-    bits = weights.value("bits", "num_bits", "w_bit", "nbits")
-    floating = "fp8" in method + algorithm or "float" in algorithm or weights.value("type") == "float"
-    if floating and bits in (None, 8):
-        block = quantized.value("weight_block_size") or weights.value("block_structure")
-        return _Stored("fp8-block" if block else "fp8")
-    if bits is None:
-        bits = next((width for width in (4, 8) if quantized.flag(f"load_in_{width}bit")), None)
-    size = weights.value("group_size", "q_group_size")
-    if method in _INTEGERS and bits == 4 and size in (None, *_GROUPS) and weights.value("strategy") != "channel":  # noqa: PLR2004
-        return _Stored(_GROUPS.get(size, "int4-g128"))
-    if method in _INTEGERS and bits == 8:  # noqa: PLR2004
-        return _Stored("int8")
-    nearest = "int4-g128" if bits == 4 else "int8" if bits == 8 else "bf16"  # noqa: PLR2004
-    said = [_plain_name(method) or "no method that is known"]
-    said += [f"{bits:g} bits"] if isinstance(bits, int | float) else []
-    said += [f"groups of {size}"] if isinstance(size, int) else []
-    return _Stored(
-        nearest,
-        f"quantization_config says {', '.join(said)}, which is not a format here: bytes are those of "
-        f"{PRECISIONS[nearest].name}.",
-    )
+def _known_formats(architecture: Architecture, known: Any) -> Architecture:
+    """The number formats as a link says them."""
+    weights, shares = FILES, tuple[Share, ...]()
+    if isinstance(known, str) and known in PRECISIONS and not PRECISIONS[known].recipe:
+        weights = known
+    elif isinstance(known, list) and known and all(isinstance(share, list) for share in known):
+        named = (dict(zip(Share.model_fields, share, strict=False)) for share in known)
+        shares = tuple(Share.model_validate(share) for share in named)
+    else:
+        raise UnreadFieldError(STORED, "says no number format that is known")
+    return architecture.model_copy(update={"weights": weights, "formats": shares})
 
 
-_INTEGERS: Final = ("gptq", "awq", "compressed-tensors", "auto-round", "intel/auto-round")
-"""Methods that keep whole numbers with one scale a group, and the tables at 16 bits."""
-_GROUPS: Final = {32: "int4-g32", 128: "int4-g128"}
-_KEPT: Final = ("ignore", "modules_to_not_convert", "exclude_modules")
-_KEPT_ATTENTION: Final = re.compile(r"(?<!linear_)attn(\W*$|.*[qkvo]_proj)")
-
-
-def _of_groups(quantized: Config) -> Config:
-    """Where the bits of the weights are written: some files have groups of modules."""
-    groups = quantized.value("config_groups")
-    for group in groups.values() if isinstance(groups, Mapping) else ():
-        weights = group.get("weights") if isinstance(group, Mapping) else None
-        if isinstance(weights, Mapping):
-            return Config(weights)
-    return quantized
-
-
-def _without_kept_parts(stored: _Stored, quantized: Config, inner: Config) -> _Stored:
-    """The format where the file names parts of all layers that stay at 16 bits."""
-    names = quantized.value(*_KEPT)
-    kept = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-    attention = any(_KEPT_ATTENTION.search(name) for name in kept if not re.search("vis|audio|mtp", name))
-    if not attention or PRECISIONS[stored.precision].beside_experts is not None or stored.precision == "bf16":
-        return stored
-    experts = f"{stored.precision}-experts"
-    mixture = Experts.from_config(inner, inner.layers - 1)
-    if experts in PRECISIONS and mixture and (not mixture.shared_width or any("shared" in name for name in kept)):
-        return replace(stored, precision=experts)
-    return replace(
-        stored,
-        problem=f"{stored.problem} quantization_config leaves attention at 16 bits, which the bytes here do not "
-        "count.".strip(),
-    )
-
-
-def _problems(outer: Config, inner: Config, stored: _Stored) -> list[str]:
-    found = [*inner.assumed.values(), *filter(None, (stored.problem,))]
+def _problems(outer: Config, inner: Config) -> list[str]:
+    found = [*inner.assumed.values()]
     further = _further_layers(inner)
     if further and not _says_mtp(inner):
         found.append(f"Not counted: {count(further, 'layer')} for further tokens (MTP), which its files may hold.")

@@ -1,14 +1,22 @@
 """What runs on what: a model in its number formats on accelerators, and how they share it."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
+from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import Precision
 from inferdash.formula import Number
 from inferdash.physics import parallelism
 from inferdash.physics.parallelism import EVEN, Layout
-from inferdash.physics.parameters import Parameters, bytes_in_format, loaded_in_blocks, parameters
+from inferdash.physics.parameters import (
+    Parameters,
+    bytes_in_format,
+    loaded_in_blocks,
+    multiplied_at,
+    parameters,
+)
 
 
 @dataclass(frozen=True)
@@ -44,14 +52,14 @@ class Deployment:
         All outside the input embedding; of routed experts those that the positions choose, on average.
         """
         blocks, counts = loaded_in_blocks(self.architecture, positions=positions), self.parameters
-        return bytes_in_format(self.weights, blocks, tables=counts.output_layer, mixture=counts.mixture)
+        return bytes_in_format(self.weights, blocks, output=counts.output_layer, mixture=counts.mixture)
 
     def loaded_bytes_of_one(self, *, positions: Number) -> Number:
         """The same on one accelerator after another of those that a position passes through, with this layout."""
         blocks, counts = loaded_in_blocks(self.architecture, positions=positions), self.parameters
         one = parallelism.counts_of_one(blocks, self.layout).times(self.layout.pipeline)
         return bytes_in_format(
-            self.weights, one, tables=counts.output_layer / self.layout.tensor, mixture=counts.mixture
+            self.weights, one, output=counts.output_layer / self.layout.tensor, mixture=counts.mixture
         )
 
 
@@ -72,19 +80,27 @@ def deploy(
         architecture: the model.
         accelerator: each of the accelerators.
         gpus: how many.
-        weights: the number format of the parameters.
+        weights: the number format of the parameters; a recipe is carried out for the model.
         cache: the number format of keys and values.
         layout: how they share the work.
         memory: bytes of one accelerator for parameters and caches, the datasheet's where None.
         stored_bytes: bytes of all the parameters as an engine logs them, those of the format where None.
     """
-    counts = parameters(architecture)
-    whole = bytes_in_format(weights, counts.stored, tables=counts.tables, mixture=counts.mixture)
+    counts, weights = parameters(architecture), in_model(weights, architecture)
+    whole = bytes_in_format(
+        weights, counts.stored, output=counts.output_layer, looked_up=counts.looked_up, mixture=counts.mixture
+    )
     if layout.even:
         of_one = whole / gpus
     else:
         one = parallelism.counts_of_one(counts.stored, layout)
-        of_one = bytes_in_format(weights, one, tables=counts.tables / layout.tensor, mixture=counts.mixture)
+        of_one = bytes_in_format(
+            weights,
+            one,
+            output=counts.output_layer / layout.tensor,
+            looked_up=counts.looked_up / layout.tensor,
+            mixture=counts.mixture,
+        )
     if stored_bytes is not None:
         whole, of_one = stored_bytes, of_one * (stored_bytes / whole)
     return Deployment(
@@ -98,6 +114,6 @@ def deploy(
         memory=accelerator.memory if memory is None else memory,
         stored_bytes=whole,
         stored_bytes_of_one=of_one,
-        peak=accelerator.rate(weights)[1],
+        peak=cast("float | None", multiplied_at(architecture, weights, accelerator.peak_of)),
         attention_peak=accelerator.rate(cache)[1],
     )

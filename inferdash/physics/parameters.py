@@ -1,10 +1,13 @@
 """The parameters of a model by kind, and the bytes that they take in a number format."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.precision import Precision
+from inferdash.facts.formats.carried_out import in_model
+from inferdash.facts.precision import Kind, Precision, Rate
 from inferdash.formula import Number, formula
 from inferdash.layers.counts import Counts
 from inferdash.layers.kinds import FeedForward
@@ -81,7 +84,12 @@ class Parameters:
     @property
     def tables(self) -> Number:
         """Parameters of all tables of tokens in memory."""
-        return self.output_layer + self.input_embedding_apart + self.token_tables
+        return self.output_layer + self.looked_up
+
+    @property
+    def looked_up(self) -> Number:
+        """Parameters of the tables of which a pass reads single rows only."""
+        return self.input_embedding_apart + self.token_tables
 
     @property
     def active_with_input_embedding(self) -> Number:
@@ -167,27 +175,86 @@ def checkpoint_bytes(architecture: Architecture, precision: Precision) -> Number
 
     Towers for pictures and sound are not included.
     """
+    precision = in_model(precision, architecture)
     counts, further = parameters(architecture), mtp_parameters(architecture)
-    tables = counts.tables + mtp_table_copies(architecture)
-    return bytes_in_format(precision, counts.stored + further, tables=tables, mixture=counts.mixture)
+    tables = counts.looked_up + mtp_table_copies(architecture)
+    if precision.shares:
+        inside = bytes_in_format(
+            precision, counts.stored, output=counts.output_layer, looked_up=tables, mixture=counts.mixture
+        )
+        return inside + further.total * precision.bits("mtp", mixture=counts.mixture) / 8
+    return bytes_in_format(
+        precision, counts.stored + further, output=counts.output_layer, looked_up=tables, mixture=counts.mixture
+    )
 
 
-def bytes_in_format(precision: Precision, counts: Counts, *, tables: Number, mixture: bool) -> Number:
+def bytes_in_format(
+    precision: Precision, counts: Counts, *, output: Number, looked_up: Number = 0, mixture: bool
+) -> Number:
     """Bytes of parameters in a number format.
 
     Args:
-        precision: the format.
+        precision: the format, carried out for the model where it is a recipe.
         counts: parameters outside the tables.
-        tables: parameters of the tables of tokens.
+        output: parameters of the output layer.
+        looked_up: parameters of the tables that are looked up only.
         mixture: whether the model has experts, beside which some formats keep the other matrices wider.
     """
+    matrices: dict[Kind, Number] = {"attention": counts.attention, "dense": counts.dense, "shared": counts.shared}
     return format_bytes(
         matrices=counts.matrices,
-        matrix_bits=precision.other_matrix_bits if mixture else precision.matrix_bits,
+        matrix_bits=_mean_bits(precision, matrices, mixture=mixture),
         experts=counts.experts,
-        expert_bits=precision.matrix_bits,
-        small=counts.small,
-        small_bits=precision.small_bits,
-        tables=tables,
-        table_bits=precision.table_bits,
+        expert_bits=precision.bits("experts", mixture=mixture),
+        small=counts.small + counts.router,
+        small_bits=_mean_bits(precision, {"small": counts.small, "router": counts.router}, mixture=mixture),
+        tables=output + looked_up,
+        table_bits=_mean_bits(precision, {"output": output, "input": looked_up}, mixture=mixture),
     )
+
+
+def _mean_bits(precision: Precision, counts: Mapping[Kind, Number], *, mixture: bool) -> Number:
+    """Bits of a number over kinds of parameters."""
+    bits = {kind: precision.bits(kind, mixture=mixture) for kind in counts}
+    (first, *others) = set(bits.values())
+    total = sum(counts.values())
+    if not others or not np.any(total):
+        return first
+    return sum(counts[kind] * bits[kind] for kind in counts) / total
+
+
+def multiplied_at(
+    architecture: Architecture, precision: Precision, peak_of: Callable[[Rate], Number | None]
+) -> Number | None:
+    """The peak in FLOP/s at which one position's matrices are multiplied, the output layer's included.
+
+    Where kinds of parameters are in several formats it is the mean by which their times add up.
+
+    Args:
+        architecture: the model.
+        precision: the format, carried out for the model where it is a recipe.
+        peak_of: the dense peak for numbers of a rate; None where it is not known.
+    """
+    if not precision.shares:
+        return peak_of(precision.rate)
+    peaks = {rate: peak for rate in {share.rate for share in precision.shares} if (peak := peak_of(rate)) is not None}
+    if any(share.rate not in peaks for share in precision.shares):
+        return None
+    if len(peaks) == 1:
+        return peaks[precision.rate]
+    counts = parameters(architecture)
+    active = {
+        "attention": counts.active.attention,
+        "dense": counts.active.dense,
+        "shared": counts.active.shared,
+        "experts": counts.active.experts,
+        "output": counts.output_layer,
+    }
+    stored: dict[str, int] = {}
+    for share in precision.shares:
+        stored[share.kind] = stored.get(share.kind, 0) + share.parameters
+    time: Number = 0
+    for share in precision.shares:
+        if share.kind in active:
+            time = time + active[share.kind] * share.parameters / stored[share.kind] / peaks[share.rate]
+    return sum(active.values()) / time

@@ -287,7 +287,11 @@ def parts_table(scenario: Scenario, result: ExpertNumbers) -> Table:
         (
             Row("Routed experts", "parameters", (float(counts.stored.experts), float(counts.active.experts))),
             Row("Other matrices", "parameters", (float(counts.stored.matrices), float(counts.active.matrices))),
-            Row("Norms, routers, biases", "parameters", (float(counts.stored.small + counts.stored.router), float(counts.active.small + counts.active.router))),
+            Row(
+                "Norms, routers, biases",
+                "parameters",
+                (float(counts.stored.small + counts.stored.router), float(counts.active.small + counts.active.router)),
+            ),
             Row("Output layer", "parameters", (float(counts.output_layer), float(counts.output_layer))),
             Row(
                 "Input embedding, other tables looked up",

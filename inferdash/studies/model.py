@@ -8,8 +8,9 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
+from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import PRECISIONS
-from inferdash.formula import section
+from inferdash.formula import Number, section
 from inferdash.layers.counts import Counts
 from inferdash.physics import kv_cache, memory
 from inferdash.physics.parameters import (
@@ -58,6 +59,7 @@ def report(
         "mtp_parameters": int(mtp_parameters(architecture).total),
         "other_parameters": architecture.other_parameters,
         "weight_format": architecture.weights,
+        "weight_formats": [share.model_dump() for share in architecture.formats],
         "weight_bytes_native": int(checkpoint_bytes(architecture, PRECISIONS[architecture.weights])),
         "weight_bytes_bf16": int(2 * counts.stored_total),
         "kv_bytes_per_token": _grown(architecture, 1),
@@ -131,10 +133,7 @@ def sentence(scenario: Scenario, result: Model) -> str:
     active = quantities.shown(result.active_without_input_embedding, "parameters").number
     work = f", {active} of which work on a token" if experts_of(model) else ""
     files = quantities.shown(result.weight_bytes_native, "B")
-    return (
-        f"{model.name} has {size} parameters{work}, in {layers}; its files in {PRECISIONS[model.weights].name} "
-        f"take {files}."
-    )
+    return f"{model.name} has {size} parameters{work}, in {layers}; its files in {format_name(model)} take {files}."
 
 
 def headline_numbers(result: Model) -> list[Headline]:
@@ -174,7 +173,48 @@ def part_table(scenario: Scenario) -> Table:
         files = float(checkpoint_bytes(architecture, PRECISIONS[architecture.weights]))
         named = f"and in the files, to predict further tokens{', both tables once more' if copies else ''}"
         rows.append(Row(named, "word", (f"{further:,}", str(quantities.shown(files - size, "B")))))
-    return Table(("parameters", f"bytes in {PRECISIONS[architecture.weights].name}"), tuple(rows), head="Part")
+    return Table(("parameters", f"bytes in {format_name(architecture)}"), tuple(rows), head="Part")
+
+
+_KINDS: Final[Mapping[str, str]] = {
+    "attention": "attention",
+    "dense": "dense feed-forward",
+    "shared": "shared experts",
+    "experts": "routed experts",
+    "router": "routers",
+    "input": "input embedding",
+    "output": "output layer",
+    "mtp": "layers for further tokens",
+    "small": "norms and biases",
+}
+"""A kind of parameter, in words."""
+
+
+def format_name(architecture: Architecture) -> str:
+    """The number format of a model's files, or the formats, the one that takes most bytes first."""
+    return in_model(PRECISIONS[architecture.weights], architecture).name
+
+
+def format_table(scenario: Scenario) -> Table:
+    """Each kind of parameter by the number formats that the model's files keep it in; no rows where it is one."""
+    formats = scenario.architecture.formats
+    return Table(
+        ("parameters", "bits each", "bytes", "multiplied in"),
+        tuple(
+            Row(
+                f"{_KINDS[share.kind]}, {share.name}",
+                "word",
+                (
+                    f"{share.parameters:,}",
+                    f"{share.bits:.4g}",
+                    str(quantities.shown(share.parameters * share.bits / 8, "B")),
+                    scenario.hardware.rate_name(share.rate) if share.kind not in {"input", "router"} else "",
+                ),
+            )
+            for share in formats
+        ),
+        head="Kind of parameter",
+    )
 
 
 def size_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
@@ -237,7 +277,7 @@ def _presets() -> dict[str, dict[str, Any]]:
             "GB": result.weight_bytes_native / 1e9,
             "maker": model.maker,
             "kind": "experts" if experts_of(model) else "dense",
-            "format": PRECISIONS[model.weights].name,
+            "format": format_name(model),
             "late token, kB": result.kv_bytes_per_further_token / 1e3,
             "context": model.context,
             "confidence": model.confidence,
@@ -268,24 +308,24 @@ def parts(architecture: Architecture) -> list[Part]:
             networks += network.stored(hidden).times(blocks.count)
     dense, experts = Counts(dense=networks.dense, shared=networks.shared), Counts(experts=networks.experts)
     rest = counts.stored + (mixers + dense + experts).times(-1)
-    found = {
-        "input embedding": (Counts(), counts.input_embedding_apart),
-        "per-layer embeddings": (Counts(), counts.token_tables),
-        "attention": (mixers, 0),
-        "feed-forward": (dense, 0),
-        "routed experts": (experts, 0),
-        "norms, routers, rest": (rest, 0),
-        "output layer": (Counts(), counts.output_layer),
+    found: dict[str, tuple[Counts, Number, Number]] = {
+        "input embedding": (Counts(), 0, counts.input_embedding_apart),
+        "per-layer embeddings": (Counts(), 0, counts.token_tables),
+        "attention": (mixers, 0, 0),
+        "feed-forward": (dense, 0, 0),
+        "routed experts": (experts, 0, 0),
+        "norms, routers, rest": (rest, 0, 0),
+        "output layer": (Counts(), counts.output_layer, 0),
     }
-    precision = PRECISIONS[architecture.weights]
+    precision = in_model(PRECISIONS[architecture.weights], architecture)
     return [
         Part(
             name,
-            int(inside.total + tables),
-            float(bytes_in_format(precision, inside, tables=tables, mixture=counts.mixture)),
+            int(inside.total + output + looked_up),
+            float(bytes_in_format(precision, inside, output=output, looked_up=looked_up, mixture=counts.mixture)),
         )
-        for name, (inside, tables) in found.items()
-        if inside.total + tables
+        for name, (inside, output, looked_up) in found.items()
+        if inside.total + output + looked_up
     ]
 
 
@@ -300,6 +340,9 @@ def text(numbers: dict[str, Any]) -> str:
     lines += [f"    {name} {count:,}" for name, count in numbers["parts"].items()]
     lines += [f"  active, {name.replace('_', ' ')} {count:,}" for name, count in active.items()]
     lines.append(f"  files in {PRECISIONS[numbers['weight_format']].name} {size('weight_bytes_native')}")
+    lines += [
+        f"    {_KINDS[share['kind']]} in {share['name']} {share['parameters']:,}" for share in numbers["weight_formats"]
+    ]
     lines.append(
         f"  cache at bf16, first token {size('kv_bytes_per_token')}, late token {size('kv_bytes_per_further_token')}"
     )

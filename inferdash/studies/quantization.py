@@ -8,7 +8,8 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.accelerator import Accelerator
+from inferdash.facts.precision import FILES, PRECISIONS, Precision
 from inferdash.formula import section
 from inferdash.physics import kv_cache, memory, quantization
 from inferdash.physics.deployment import Deployment
@@ -103,11 +104,17 @@ def _machine(scenario: Scenario, key: str) -> Deployment:
 
 def _compared(scenario: Scenario) -> list[str]:
     """The formats that are compared: those in use, and the scenario's own."""
-    return [key for key in PRECISIONS if key not in _RARE or key == scenario.weights]
+    mixed = {FILES} if scenario.architecture.formats else set()
+    return [
+        key
+        for key, one in PRECISIONS.items()
+        if key in mixed | {scenario.weights} or (key not in _RARE and key not in mixed and not one.recipe)
+    ]
 
 
 def _line(scenario: Scenario, key: str) -> FormatLine:
-    precision, chip, machine = PRECISIONS[key], scenario.hardware, _machine(scenario, key)
+    chip, machine = scenario.hardware, _machine(scenario, key)
+    precision = machine.weights
     at, peak = chip.rate(precision)
     pass_s = plain(decode(machine, requests=scenario.batch, past=scenario.prompt).pass_s)
     reached = expected.decode_of(
@@ -120,8 +127,31 @@ def _line(scenario: Scenario, key: str) -> FormatLine:
         min_gpus=int(memory.fewest_gpus(machine, requests=1, tokens=scenario.prompt)),
         pass_s=pass_s,
         expected_pass_s=reached.expected,
-        multiplies_at=at.rate.removeprefix("dense_") if peak else "not known",
+        multiplies_at=_multiplies(chip, precision) or (at.rate.removeprefix("dense_") if peak else "not known"),
     )
+
+
+_WORKED: Final = {
+    "attention": "attention",
+    "dense": "feed-forward",
+    "shared": "shared experts",
+    "experts": "experts",
+    "output": "output",
+}
+"""Kinds of parameters that are multiplied, in words."""
+
+
+def _multiplies(chip: Accelerator, precision: Precision) -> str:
+    """In which format the chip multiplies each kind of parameter, where they are several; empty where one."""
+    found: dict[str, list[str]] = {}
+    for share in precision.shares:
+        kinds = found.setdefault(chip.rate_name(share.rate), [])
+        if share.kind in _WORKED and _WORKED[share.kind] not in kinds:
+            kinds.append(_WORKED[share.kind])
+    said = {rate: kinds for rate, kinds in found.items() if kinds}
+    if len(said) < 2:  # noqa: PLR2004 - one is no mix
+        return next(iter(said), "")
+    return "; ".join(f"{rate} ({', '.join(kinds)})" for rate, kinds in said.items())
 
 
 def sentence(scenario: Scenario, result: Quantization) -> str:

@@ -127,38 +127,6 @@ def test_parts_that_stay_at_16_bits_take_16_bits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantization", "weights", "said"),
-    [
-        ({"quant_method": "fbgemm_fp8"}, "fp8", ""),
-        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8-block", ""),
-        ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "int4-g128", ""),
-        ({"quant_method": "awq", "bits": 4, "group_size": 32}, "int4-g32", ""),
-        ({"quant_method": "gptq", "bits": 8, "group_size": 128}, "int8", ""),
-        ({"quant_method": "modelopt", "quant_algo": "FP8"}, "fp8", ""),
-        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4", ""),
-        ({"quant_method": "gptq", "bits": 2, "group_size": 64}, "bf16", "gptq, 2 bits, groups of 64"),
-        ({"quant_method": "gptq", "bits": 4, "group_size": 64}, "int4-g128", "gptq, 4 bits, groups of 64"),
-        ({"quant_method": "gptq", "bits": 4, "group_size": -1}, "int4-g128", "groups of -1"),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "int4-g128", "bitsandbytes, 4 bits"),
-        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8", "bitsandbytes, 8 bits"),
-        ({"group_size": 64, "bits": 6}, "bf16", "6 bits"),
-        ({"quant_method": "exl2", "bits": 4.25}, "bf16", "exl2, 4.25 bits"),
-        ({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"}, "bf16", "modelopt"),
-        *(
-            ({"quant_method": name}, "bf16", f"says {name},")
-            for name in ("hqq", "quark", "torchao", "quanto", "aqlm", "bitnet", "exl3")
-        ),
-        (KIMI, "int4-g32", "leaves attention at 16 bits"),
-    ],
-)
-def test_a_format_is_known_or_named(quantization: dict[str, Any], weights: str, said: str) -> None:
-    found = huggingface.read(LLAMA | {"quantization_config": quantization})
-    assert found.architecture.weights == weights
-    assert said in " ".join(found.problems)
-    assert bool(said) == bool(found.problems)
-
-
-@pytest.mark.parametrize(
     ("config", "sentence"),
     [
         (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": "4,8"}}, "full_attn_layers is “4,8”, not a list"),

@@ -180,7 +180,14 @@ def bytes_of_one_position(machine: Deployment) -> float:
     """A bound from below: what one position works with, each kind at the fewest bits of the format."""
     active, bits = machine.parameters.active, machine.weights
     in_matrices = (active.matrices + active.experts) * bits.matrix_bits
-    return float(in_matrices + active.small * bits.small_bits + machine.parameters.output_layer * bits.table_bits) / 8
+    return (
+        float(
+            in_matrices
+            + (active.small + active.router) * bits.small_bits
+            + machine.parameters.output_layer * bits.table_bits
+        )
+        / 8
+    )
 
 
 def peaks_of(machine: Deployment) -> list[float]:
@@ -254,7 +261,7 @@ def test_twice_the_bandwidth_and_the_peaks_halve_the_limit_on_every_preset(name:
 @EVERY_MODEL
 def test_the_parts_of_the_parameters_add_up(name: str) -> None:
     counts = parameters(library.models()[name])
-    active = counts.active.matrices + counts.active.experts + counts.active.small + counts.output_layer
+    active = counts.active.total + counts.output_layer
     assert active == counts.active_total <= counts.stored_total
     assert (counts.active.experts < counts.stored.experts) == (name in MIXTURES)
     scenario = Scenario(model=name)

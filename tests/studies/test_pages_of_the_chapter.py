@@ -245,7 +245,7 @@ def test_parts_in_a_format_add_up(name: str, weights: str) -> None:
     )
     all_positions = machine.loaded_bytes(positions=1e9)
     looked_up = machine.parameters.input_embedding_apart + machine.parameters.token_tables
-    embedding = float(looked_up) * PRECISIONS[weights].table_bits / 8
+    embedding = float(looked_up) * machine.weights.bits("input", mixture=machine.parameters.mixture) / 8
     assert all_positions + embedding == pytest.approx(float(machine.stored_bytes), rel=1e-12)
 
 
