@@ -50,6 +50,8 @@ class Blocks(Validated):
 
     alternating: NonNegativeInt = 0
     """Parallel vectors of each position of which a layer works on one (AltUp); 0 where there is one as usual."""
+    numbers: NonNegativeInt = 0
+    """Single parameters of a layer, such as those of its activation."""
     low_rank: NonNegativeInt = 0
     """Numbers of a narrow path beside attention (Laurel); 0 where there is none."""
 
@@ -61,7 +63,7 @@ class Blocks(Validated):
     def around(self, hidden: int) -> Counts:
         """Parameters of one layer outside its feed-forward networks."""
         attention = self.attention.parameters(hidden) if self.attention else Counts()
-        small = self.norms * hidden + (hidden if self.token_input else 0)
+        small = self.norms * hidden + (hidden if self.token_input else 0) + self.numbers
         if self.streams:
             small += int(2 * stream_parameters(hidden=hidden, streams=self.streams))
         if self.alternating:
@@ -90,6 +92,8 @@ class Architecture(Sourced):
     """Whether the output layer has a bias for each token."""
     token_vocabulary: NonNegativeInt = 0
     """Rows of the tables from which each layer takes a vector for the token; 0 where there are none."""
+    further_rows: NonNegativeInt = 0
+    """Further rows of vectors that are looked up: learned positions, or tokens that are read and never written."""
     weights: str = "bf16"
     """Number format in which its maker gives it out, an id of `precision.PRECISIONS`; "files" where `formats` says."""
     formats: tuple[Share, ...] = ()

@@ -17,6 +17,9 @@ from inferdash.layers.config import HIDDEN, Config, UnreadFieldError
 from inferdash.layers.families import FAMILIES
 from inferdash.layers.feed_forward import Experts, GatedFeedForward
 from inferdash.layers.kinds import MIXERS
+from inferdash.layers.mamba import StateSpace
+from inferdash.layers.spellings import usual
+from inferdash.layers.understood import told
 from inferdash.quantities import count
 
 LARGEST_FILE: Final = 5_000_000
@@ -26,8 +29,6 @@ _MOST_KEPT: Final = 10**8
 _TEXT_PARTS: Final = ("text_config", "llm_config", "language_config", "thinker_config")
 """Where a file of a model for pictures and text keeps the fields of its text model."""
 _OTHER_TOWERS: Final = ("vision_config", "audio_config", "vision_tower_config", "vit_config")
-_NOT_KNOWN: Final = ("cross_attention_layers", "num_encoder_layers", "encoder_layers", "zero_expert_num")
-"""Fields of kinds of models that are not counted here."""
 
 
 class UnreadConfigError(ValueError):
@@ -92,11 +93,13 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
     outer = inner = Config(fields)
     try:
         inner, where = _text_part(outer)
+        outer = outer if where else inner
         _refuse_other_files(inner)
         hidden = inner.hidden  # before the layers, so that a file of another tool is told what it lacks
         layers = [blocks for layer in range(inner.layers) for blocks in _layer(inner, layer)]
         architecture = _architecture(outer, inner, hidden, layers, name=name, hf_id=hf_id)
         architecture = _formats(outer, inner, architecture, layers)
+        small = told(inner)
     except UnreadConfigError:
         raise
     except UnreadFieldError as problem:
@@ -111,9 +114,11 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
     used: dict[str, Any] = dict(outer.used)
     if where:
         used[where] = dict(inner.used)
+        if "model_type" not in inner.used and isinstance(inner.fields.get("model_type"), str):
+            used[where]["model_type"] = inner.fields["model_type"]
     if STORED in outer.fields:
         used[STORED] = outer.fields[STORED]
-    return Found(architecture, tuple(_problems(outer, inner)), used)
+    return Found(architecture, (*_problems(outer, inner), *small), used)
 
 
 _OTHER_FILES: Final = {
@@ -129,11 +134,6 @@ _OTHER_FILES: Final = {
     "temperature": "the settings for sampling",
 }
 """A field that no config.json without a hidden size has -> what the file is."""
-_OTHER_MODELS: Final = {
-    "mamba_d_ssm": "runs attention and Mamba side by side in each layer",
-    "state_size": "is made of Mamba layers alone",
-}
-"""A field -> a kind of model that is not read."""
 
 
 def _refuse_other_files(config: Config) -> None:
@@ -141,9 +141,34 @@ def _refuse_other_files(config: Config) -> None:
         for name, what in _OTHER_FILES.items():
             if name in config.fields:
                 raise UnreadConfigError(f"The file is {what} ({name}), not a config.json with a hidden_size.")
-    for name, what in _OTHER_MODELS.items():
-        if name in config.fields and not (name == "state_size" and "num_attention_heads" in config.fields):
-            raise UnreadConfigError(f"{name}: the model {what}, a kind that is not read here.")
+    _refuse_other_kinds(config)
+
+
+_ENCODERS: Final = {
+    "bert": "a model that reads whole texts and writes none",
+    "roberta": "a model that reads whole texts and writes none",
+    "xlm-roberta": "a model that reads whole texts and writes none",
+    "modernbert": "a model that reads whole texts and writes none",
+    "t5": "an encoder and a decoder",
+    "mt5": "an encoder and a decoder",
+    "bart": "an encoder and a decoder",
+    "whisper": "an encoder and a decoder",
+    "clip": "a model for pictures",
+    "vit": "a model for pictures",
+}
+"""`model_type` -> what the model is, where it is no language model that writes on."""
+
+
+def _refuse_other_kinds(config: Config) -> None:
+    """Refuses a family that is not known, and says which are."""
+    if not config.model_type or config.read_as:
+        return
+    what = _ENCODERS.get(config.model_type, "")
+    said = f"is {what}" if what else "is no kind of model that is read here"
+    raise UnreadConfigError(
+        f"model_type “{_plain_name(config.model_type)}” {said}. Known are {len(FAMILIES)} kinds, such as llama, qwen3, "
+        "deepseek_v3 and mamba2; docs/files.md lists them."
+    )
 
 
 def _text_part(outer: Config) -> tuple[Config, str]:
@@ -151,8 +176,8 @@ def _text_part(outer: Config) -> tuple[Config, str]:
         part = outer.part(name)
         if part:
             deeper, _ = _text_part(part)
-            return deeper, name
-    return outer, ""
+            return Config(usual(deeper.fields)), name
+    return Config(usual(outer.fields)), ""
 
 
 def _architecture(
@@ -181,12 +206,23 @@ def _architecture(
         tied_embeddings=inner.family.tied if tied is None else tied,
         context=inner.whole("max_position_embeddings", "n_positions", "max_sequence_length", default=None),
         final_norms=inner.family.final_norms,
-        head_bias=any(inner.flag(name) for name in inner.family.head_bias_switches),
+        head_bias=inner.family.head_bias or any(inner.flag(name) for name in inner.family.head_bias_switches),
+        further_rows=_further_rows(inner),
         token_vocabulary=inner.whole("vocab_size_per_layer_input", default=0, least=0),
         mtp=_further(layers[-1], further) if further and _says_mtp(inner) else None,
         mtp_tables=inner.family.mtp_tables,
         blocks=_grouped(layers),
     )
+
+
+def _further_rows(config: Config) -> int:
+    """Rows of learned positions; the tokens of pictures that Llama 3.2 reads and never writes."""
+    if config.read_as == "mllama_text_model":
+        return 8
+    beyond = config.family.positions
+    if beyond is None:
+        return 0
+    return beyond + int(config.whole("max_position_embeddings", "n_positions"))
 
 
 def _plain_name(named: Any) -> str:
@@ -203,7 +239,7 @@ def _further_layers(config: Config) -> int:
 
 def _says_mtp(config: Config) -> bool:
     """Whether the layer that predicts further tokens is one like the last, as in the families that say how many."""
-    return config.value("kv_lora_rank", "compress_ratios") is not None or config.model_type == "glm4_moe"
+    return config.value("kv_lora_rank", "compress_ratios") is not None or config.read_as == "glm4_moe"
 
 
 def _further(last: Blocks, count: int) -> Blocks:
@@ -219,11 +255,11 @@ def _layer(config: Config, layer: int) -> tuple[Blocks, ...]:
     kind = config.kinds[layer]
     config = config.of_layer(layer)
     attention = None
-    if kind != "none":
+    if kind != "none" and _attends(config, layer):
         attention = next((found for mixer in MIXERS if (found := mixer.from_config(config, layer))), None)
         if attention is None:
             raise UnreadFieldError("layer_types", f"names a layer of “{kind}” whose fields are missing")
-    alone = config.model_type == "nemotron_h" and kind != "none"
+    alone = config.read_as == "nemotron_h" and kind != "none"
     experts = None if alone else Experts.from_config(config, layer)
     dense = None if alone else GatedFeedForward.from_config(config, layer)
     whole = Blocks(
@@ -231,18 +267,43 @@ def _layer(config: Config, layer: int) -> tuple[Blocks, ...]:
         attention=attention,
         feed_forward=experts or dense,
         beside=dense if experts else None,
-        norms=_norms(config) + (3 if experts and dense else 0),
+        norms=_norms_of(
+            config, attention=bool(attention), networks=bool(experts or dense), both=bool(experts and dense)
+        ),
+        numbers=config.family.numbers,
         token_input=config.whole("hidden_size_per_layer_input", default=0, least=0),
         alternating=config.whole("altup_num_inputs", default=0, least=0),
         low_rank=config.whole("laurel_rank", default=0, least=0),
         streams=config.whole("hc_mult", default=0, least=0),
     )
+    if config.read_as == "falcon_h1":  # a second mixer beside attention
+        beside = StateSpace.from_config(config.with_every("mamba"), layer)
+        return whole, Blocks(count=1, attention=beside, norms=0, continues=True)
+    if (
+        config.read_as == "longcat_flash"
+    ):  # a layer is two of attention and dense network, with experts beside the first
+        return whole, whole.model_copy(update={"feed_forward": dense, "beside": None, "continues": True})
     return (whole,)
+
+
+def _attends(config: Config, layer: int) -> bool:
+    """Whether a layer attends: in some models a search took attention out of layers."""
+    listed = config.list("num_key_value_heads_per_layer")
+    return not listed or listed[layer] != 0
+
+
+def _norms_of(config: Config, *, attention: bool, networks: bool, both: bool) -> int:
+    """Vectors of norms of a layer."""
+    if config.read_as in {"nemotron-nas", "deci"}:
+        return attention + networks
+    return _norms(config) + (3 if both and config.flag("enable_moe_block") else 0)
 
 
 def _norms(config: Config) -> int:
     """Vectors of norms of a layer: those of the family, or those that a switch of its files leaves."""
     family = config.family
+    if not config.flag("use_post_norm", default=True) and config.read_as == "hyperclovax":
+        return family.norms - 2
     if family.norms_beside is not None and config.flag("use_parallel_residual"):
         return family.norms_beside
     if not config.flag("use_sandwich_norm", default=True):
@@ -309,14 +370,24 @@ def _problems(outer: Config, inner: Config) -> list[str]:
     further = _further_layers(inner)
     if further and not _says_mtp(inner):
         found.append(f"Not counted: {count(further, 'layer')} for further tokens (MTP), which its files may hold.")
-    if inner.model_type not in FAMILIES:
-        named = f"model_type “{inner.model_type}”" if inner.model_type else "model_type is missing; such a family"
+    if inner.read_as and inner.model_type and inner.read_as != inner.model_type:
         found.append(
-            f"{named} is not known: read as a plain transformer, so the numbers may lack norms and biases that its "
-            f"fields do not name{'' if inner.gate_told else ', or count gates that it has not'}."
+            f"model_type “{_plain_name(inner.model_type)}” is not known; its fields are those of “{inner.read_as}”, as "
+            "which it is read, so the numbers may lack norms and biases that no field names."
         )
-    strange = [name for name in _NOT_KNOWN if inner.fields.get(name)]
-    found += [f"{name} belongs to a kind of model that is not counted here." for name in strange]
+    if not inner.read_as:
+        found.append(
+            "model_type is missing: read as a plain transformer, so the numbers may lack norms and biases that no "
+            "field names."
+        )
+    if inner.read_as == "mllama_text_model":
+        found.append(
+            "Layers that read pictures are counted, and keep nothing of a text: they are idle without pictures."
+        )
+    if inner.fields.get("zero_expert_num"):
+        found.append(
+            "Of the experts that a position chooses, some give it back as it is: active parameters are a mean."
+        )
     towers = [name for name in _OTHER_TOWERS if outer.fields.get(name)]
     if towers and inner is not outer:
         found.append(f"{' and '.join(towers)}: the parameters of towers for pictures and sound are not counted.")

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from inferdash.layers.families import FAMILIES, PLAIN, Family
+from inferdash.layers.families import CLASSES, FAMILIES, PLAIN, Family, known_version
 
 MOST_LAYERS: Final = 1_000
 _LARGEST: Final = 10**8
-HIDDEN: Final = ("hidden_size", "n_embd", "n_embed", "d_model")
+HIDDEN: Final = ("hidden_size", "n_embd", "n_embed", "d_model", "model_dim")
 """What files call the size of the vector of a position."""
 _NO_VALUE: Final = object()
 
@@ -36,11 +36,14 @@ class Config:
         """Fields that were read, which are all that the architecture follows from."""
         self.assumed: dict[str, str] = {}
         """Field that was not there -> what was taken instead, a sentence."""
+        self.looked_at: set[str] = set()
+        """Every field that was asked for, whether it was there or not."""
         self.last = ""
         """The field that was read last."""
 
     def value(self, *names: str) -> Any:
         """The first of these fields that is there and not null, else what the family's class has, else None."""
+        self.looked_at.update(names)
         for name in names:
             if self.fields.get(name) is not None:
                 self.last = name
@@ -137,6 +140,14 @@ class Config:
         one = Config({**self.fields, **fields})
         one._file = self.fields
         one.used, one.found, one.assumed, one.kinds = self.used, self.found, self.assumed, self.kinds
+        one.looked_at = self.looked_at
+        return one
+
+    def with_every(self, kind: str) -> "Config":
+        """The same file, in which every layer is of one kind."""
+        one = Config(self.fields)
+        one.used, one.found, one.assumed, one.looked_at = self.used, self.found, self.assumed, self.looked_at
+        one.kinds = [kind] * self.layers
         return one
 
     @cached_property
@@ -151,19 +162,39 @@ class Config:
     @cached_property
     def gated(self) -> bool:
         """Whether feed-forward networks have a gate; where the family is not known, its activation may tell."""
-        if self.model_type in FAMILIES:
+        if self.read_as and self.family.gated is not None:
             return self.family.gated
-        return self.value(*_ACTIVATIONS) not in _PLAIN_ACTIVATIONS
+        said = self.value(*_ACTIVATIONS)
+        if said is None:
+            self.assumed["hidden_act"] = "hidden_act is missing: feed-forward networks are taken to have a gate."
+        elif said not in (*_PLAIN_ACTIVATIONS, *_GATED_ACTIVATIONS):
+            raise UnreadFieldError(
+                self.last, f"is {_said(said)}, which does not tell whether its feed-forward networks have a gate"
+            )
+        return said not in _PLAIN_ACTIVATIONS
 
-    @property
-    def gate_told(self) -> bool:
-        """Whether the activation tells if there is a gate."""
-        return self.value(*_ACTIVATIONS) in (*_PLAIN_ACTIVATIONS, "silu", "swish")
+    @cached_property
+    def read_as(self) -> str:
+        """The known family that the file is read as: its own, or the one of which it is another version; else empty."""
+        if self.model_type in FAMILIES:
+            return self.model_type
+        return known_version(self.model_type) or self._by_class
+
+    @cached_property
+    def _by_class(self) -> str:
+        """The family of the class that the file names, where its model_type is not known."""
+        named = self.fields.get("architectures")
+        for name in named if isinstance(named, list) else ():
+            family = CLASSES.get(name) if isinstance(name, str) else None
+            if family:
+                self.used["architectures"] = [name]
+                return family
+        return ""
 
     @cached_property
     def family(self) -> Family:
         """What the family does without saying it."""
-        return FAMILIES.get(self.model_type, PLAIN)
+        return FAMILIES.get(self.read_as, PLAIN)
 
     @cached_property
     def hidden(self) -> int:
@@ -263,6 +294,8 @@ def _kinds(config: Config) -> Sequence[str]:
 def _listed(config: Config) -> Sequence[str] | None:
     """The kinds where a field lists layers."""
     layers = range(config.layers)
+    if config.family.every:
+        return [config.family.every] * config.layers
     for field in ("layer_types", "layers_block_type"):
         listed = config.list(field)
         if listed:
@@ -308,8 +341,10 @@ def _periodic(config: Config) -> Sequence[str] | None:
 
 _ACTIVATIONS: Final = ("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act")
 """Where files say what comes after the first matrix of a feed-forward network."""
-_PLAIN_ACTIVATIONS: Final = ("relu", "relu2", "xielu", "gelu_new", "gelu_fast", "quick_gelu", "gelu_python")
-"""Those that no model uses with a gate."""
+_PLAIN_ACTIVATIONS: Final = ("relu", "gelu_new", "gelu_fast", "quick_gelu", "gelu_python")
+"""Those that no model uses with a gate. Squared relu does not tell: BitNet has one with it, Nemotron none."""
+_GATED_ACTIVATIONS: Final = ("silu", "swish", "swiglu", "geglu")
+"""Those that models use with a gate."""
 _STATE_SPACE: Final = ("mamba_d_state", "ssm_state_size", "mamba_num_heads", "state_size")
 
 

@@ -4,6 +4,7 @@ Read from the definitions of the families in the library `transformers` 5.24, by
 here is read as plain: two norms a layer, no biases and no norms of queries and keys beyond what its fields say.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
@@ -29,16 +30,26 @@ class Family:
     """Norms of queries and keys: none, over a head, or over all heads."""
     norm_means: Literal["head", "full"] = "head"
     """What a switch for them stands for, where the family has none without it."""
-    bias: Literal["none", "inputs", "all"] = "none"
-    """Biases of attention where no switch is in the file: none, of queries, keys and values, or of the output too."""
+    bias: Literal["none", "inputs", "output", "all"] = "none"
+    """Biases of attention where no switch is in the file: none, of queries, keys and values, of the output, or all."""
     bias_means: Literal["inputs", "all"] = "all"
     """What a switch for them stands for."""
     bias_switches: tuple[str, ...] = ("attention_bias", "bias", "use_bias", "add_qkv_bias")
     """The fields that are such switches; none where the family does not look at any."""
     head_bias_switches: tuple[str, ...] = ("lm_head_bias",)
     """Fields that give the output layer biases."""
-    gated: bool = True
-    """Whether feed-forward networks have a gate."""
+    gated: bool | None = True
+    """Whether feed-forward networks have a gate; None where its activation tells."""
+    inner_norm: bool = False
+    """Whether the inner vector of a feed-forward network is normed."""
+    numbers: int = 0
+    """Single parameters of a layer, such as those of its activation."""
+    positions: int | None = None
+    """Rows of a table of learned positions beyond the longest text; None where there is no such table."""
+    head_bias: bool = False
+    """Whether the output layer always has biases."""
+    window_sinks: bool = False
+    """Whether heads of layers with a window have one number more in their softmax where the file does not say."""
     feed_forward_bias: bool = False
     """Whether their matrices have biases where the file does not say."""
     feed_forward_width: int | None = None
@@ -64,6 +75,10 @@ class Family:
     """Whether one expert alone is a plain network without a router."""
     shared_alike: int = 0
     """Shared experts of the width of a routed one, where the file does not say."""
+    every: str = ""
+    """What every layer mixes with, where no field says."""
+    feed_forward: bool = True
+    """Whether layers have feed-forward networks."""
     lightning: bool = False
     """Whether its linear attention is lightning attention, which no field says."""
     mtp_tables: bool = False
@@ -95,6 +110,33 @@ _GLM_MOE: Final = Family(bias_means="inputs", mtp_tables=True)
 _GLM_V: Final = Family(bias="inputs", bias_means="inputs")
 _OLMO: Final = Family(query_key_norm="full")
 _NORMED: Final = Family(query_key_norm="head")
+
+_FALCON: Final = Family(tied=True, norms=2, final_norms=2, gated=False, feed_forward_width=4, alone=True)
+_STABLELM: Final = Family(
+    norms=4, final_norms=2, norms_beside=2, norm_means="full", bias_means="inputs", bias_switches=("use_qkv_bias",)
+)
+_GPT2: Final = Family(
+    tied=True,
+    alone=True,
+    norms=4,
+    final_norms=2,
+    bias="all",
+    bias_switches=_FIXED,
+    gated=False,
+    feed_forward_bias=True,
+    feed_forward_width=4,
+    positions=0,
+)
+_MAMBA: Final = Family(tied=True, norms=1, every="mamba", feed_forward=False)
+_GPT_J: Final = Family(
+    alone=True,
+    norms=2,
+    final_norms=2,
+    gated=False,
+    feed_forward_bias=True,
+    feed_forward_width=4,
+    head_bias=True,
+)
 
 FAMILIES: Final[dict[str, Family]] = {
     "llama": PLAIN,
@@ -128,7 +170,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "gemma2": Family(tied=True, defaults=_HEAD_256, norms=4, full_every=2),
     "gemma3_text": replace(_GEMMA3, defaults=_GEMMA3_DEFAULTS),
     "gemma4_text": _GEMMA3,
-    "falcon": Family(tied=True, norms=2, final_norms=2, gated=False, feed_forward_width=4, alone=True),
+    "falcon": _FALCON,
     "starcoder2": Family(
         tied=True,
         norms=4,
@@ -141,7 +183,16 @@ FAMILIES: Final[dict[str, Family]] = {
     "nemotron": Family(norms=4, final_norms=2, gated=False),
     "cohere": Family(tied=True, norms=1, norm_means="full"),
     "cohere2": Family(tied=True, norms=1, full_every=4),
-    "deepseek_v2": PLAIN,
+    "deepseek_v2": Family(
+        defaults={
+            "num_attention_heads": 32,
+            "kv_lora_rank": 512,
+            "q_lora_rank": 1536,
+            "qk_nope_head_dim": 128,
+            "qk_rope_head_dim": 64,
+            "v_head_dim": 128,
+        }
+    ),
     "deepseek_v3": Family(mtp_tables=True),
     "deepseek_v32": Family(mtp_tables=True),
     "kimi_k2": Family(mtp_tables=True),
@@ -165,7 +216,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "olmo2": _OLMO,
     "olmo3": Family(query_key_norm="full", full_every=4),
     "olmoe": _OLMO,
-    "mimo_v2_flash": Family(defaults={"swa_num_key_value_heads": 8}),
+    "mimo_v2_flash": Family(defaults={"swa_num_key_value_heads": 8}, window_sinks=True),
     "mimo_v2": PLAIN,
     "llama4_text": Family(defaults=_HEAD_128, full_every=4, shared_alike=1),
     "step3p5": Family(defaults=_HEAD_128, query_key_norm="head", output_gate="head"),
@@ -187,9 +238,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "mellum": replace(_NORMED, defaults=_HEAD_128),
     "minimax_m3_vl_text": Family(defaults=_HEAD_128, query_key_norm="head"),
     "flex_olmo": _OLMO,
-    "stablelm": Family(
-        norms=4, final_norms=2, norms_beside=2, norm_means="full", bias_means="inputs", bias_switches=("use_qkv_bias",)
-    ),
+    "stablelm": _STABLELM,
     "phimoe": _LAYER_NORM,
     "gpt_neox": Family(
         alone=True,
@@ -224,5 +273,130 @@ FAMILIES: Final[dict[str, Family]] = {
     "kimi_k25": PLAIN,
     "minicpm3": Family(tied=True),
     "youtu": Family(tied=True),
+    "bitnet": Family(norms=3, inner_norm=True),
+    "apertus": Family(query_key_norm="head", gated=False, numbers=2),
+    "apertus1p5_text": Family(query_key_norm="head", gated=False, numbers=2),
+    "grok-1": Family(norms=4, lone_is_dense=True),
+    "git": Family(norms=4),  # so Grok-2 calls itself
+    "longcat_flash": PLAIN,
+    "step3_text": PLAIN,
+    "nemotron-nas": PLAIN,
+    "deci": PLAIN,
+    "falcon_h1": Family(bias_switches=("attention_bias",), every="full"),
+    "mamba": _MAMBA,
+    "falcon_mamba": _MAMBA,
+    "mamba2": replace(_MAMBA, tied=False),
+    "gpt2": _GPT2,
+    "gpt-sw3": _GPT2,
+    "gpt_bigcode": replace(_GPT2, alone=False),
+    "openai-gpt": replace(_GPT2, final_norms=0),
+    "codegen": _GPT_J,
+    "gptj": _GPT_J,
+    "gpt_neo": replace(_GPT2, bias="output"),
+    "opt": replace(_GPT2, positions=2, feed_forward_width=None),
+    "biogpt": replace(_GPT2, positions=2, feed_forward_width=None),
+    "xglm": replace(_GPT2, positions=None, feed_forward_width=None),
+    "jais": replace(_GPT2, positions=None, gated=None),
+    "jais2": Family(norms=4, final_norms=2, bias="all", gated=False, feed_forward_bias=True),
+    "mpt": Family(tied=True, alone=True, gated=False),
+    "dbrx": PLAIN,
+    "openelm": Family(tied=True),
+    "phi": Family(
+        alone=True,
+        norms=2,
+        final_norms=2,
+        bias="all",
+        bias_switches=_FIXED,
+        gated=False,
+        feed_forward_bias=True,
+        head_bias=True,
+    ),
+    "persimmon": Family(
+        alone=True,
+        norms=4,
+        final_norms=2,
+        query_key_norm="head",
+        numbers=128,  # the norms of queries and keys have biases, of 64 numbers each
+        bias="all",
+        bias_switches=_FIXED,
+        gated=False,
+        feed_forward_bias=True,
+    ),
+    "mllama_text_model": PLAIN,
+    "nanochat": Family(norms=0, final_norms=0, gated=False),
+    "granite_swa": Family(tied=True, sinks=True),
+    "granitemoe_swa": Family(sinks=True),
+    "hyperclovax": Family(norms=4),
+    "kolibri1": Family(norms=4, query_key_norm="head"),
+    "flint": Family(query_key_norm="head", sinks=True),
+    "cohere2_moe": Family(tied=True, norms=1, full_every=4),
+    "gemma4_unified_text": _GEMMA3,
+    "laguna": Family(query_key_norm="head", output_gate="head"),
+    "lara_mini": replace(_QWEN3_NEXT, shared_gate=False, output_gate="none"),
+    "RefinedWeb": _FALCON,
+    "RefinedWebModel": _FALCON,
+    "baichuan": PLAIN,
+    "qwen": Family(bias="inputs", bias_switches=_FIXED),
+    "internlm": PLAIN,
+    "internlm2": PLAIN,
+    "orion": _LAYER_NORM,
+    "aquila": PLAIN,
+    "aquila3": PLAIN,
+    "xverse": PLAIN,
+    "Yi": PLAIN,
+    "aria_text": PLAIN,
+    "emu3_text_model": PLAIN,
+    "iquestcoder": PLAIN,
+    "vaultgemma": Family(tied=True, defaults=_HEAD_256, full_every=2),
+    "arctic": Family(norms=3),
+    "minicpm": Family(tied=True),
+    "deepseek": PLAIN,
+    "bailing_moe": Family(bias_means="all", bias_switches=("use_bias",)),
+    "bailing_moe_v2": Family(query_key_norm="head", bias_means="all", bias_switches=("use_bias",)),
+    "PanguEmbedded": PLAIN,
+    "solar": PLAIN,
+    "phi3_v": PLAIN,
+    "stablelm_epoch": _STABLELM,
+    "mimo": Family(bias="inputs", bias_switches=_FIXED, uses_window=False),
 }
 """`model_type` of the part of the file that describes the text model -> family."""
+
+CLASSES: Final[dict[str, str]] = {
+    "LlamaForCausalLM": "llama",
+    "LLaMAForCausalLM": "llama",
+    "MistralForCausalLM": "mistral",
+    "MixtralForCausalLM": "mixtral",
+    "Qwen2ForCausalLM": "qwen2",
+    "Qwen2MoeForCausalLM": "qwen2_moe",
+    "Qwen3ForCausalLM": "qwen3",
+    "Qwen3MoeForCausalLM": "qwen3_moe",
+    "DeepseekForCausalLM": "deepseek",
+    "DeepseekV2ForCausalLM": "deepseek_v2",
+    "DeepseekV3ForCausalLM": "deepseek_v3",
+    "Phi3ForCausalLM": "phi3",
+    "GemmaForCausalLM": "gemma",
+    "Gemma2ForCausalLM": "gemma2",
+    "Gemma3ForCausalLM": "gemma3_text",
+    "Grok1ForCausalLM": "grok-1",
+    "Grok1ModelForCausalLM": "grok-1",
+    "DeciLMForCausalLM": "nemotron-nas",
+    "InternLM2ForCausalLM": "internlm2",
+    "FalconForCausalLM": "falcon",
+    "GPTBigCodeForCausalLM": "gpt_bigcode",
+}
+"""A class of a model -> its family, for a file whose model_type is not known."""
+_VERSION: Final = re.compile(r"[\d._]*\d[\d._]*")
+
+
+def known_version(model_type: str) -> str:
+    """The known family of which this is another version, the newest of several; empty where there is none.
+
+    They have the same name but for its numbers, as qwen3_moe and qwen4_moe.
+    """
+    stem = _VERSION.sub("#", model_type.lower())
+    if "#" not in stem:
+        return ""
+    alike = [name for name in FAMILIES if _VERSION.sub("#", name.lower()) == stem]
+    if not alike and stem.count("#") == 1:
+        alike = [name for name in FAMILIES if name == stem.replace("_#", "").replace("#", "")]
+    return max(alike, key=lambda name: [int(number) for number in re.findall(r"\d+", name)], default="")

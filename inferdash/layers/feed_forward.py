@@ -47,6 +47,8 @@ class GatedFeedForward(Validated):
     gated: bool = True
     bias: bool = False
     """Whether its matrices have biases."""
+    normed: bool = False
+    """Whether its inner vector is normed."""
 
     @property
     def name(self) -> str:
@@ -57,7 +59,7 @@ class GatedFeedForward(Validated):
         """Parameters of one layer."""
         biases = ((2 if self.gated else 1) * self.width + hidden) * self.bias
         matrices = network_parameters(hidden=hidden, width=self.width, gated=self.gated)
-        return Counts(dense=matrices, small=biases)
+        return Counts(dense=matrices, small=biases + self.width * self.normed)
 
     def matrices(self, hidden: int) -> dict[str, tuple[Matrix, ...]]:
         """Kind of parameter -> its matrices."""
@@ -74,15 +76,18 @@ class GatedFeedForward(Validated):
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:
         """The dense network of a layer as a config.json writes it; None where the layer has experts or none."""
-        if not has_dense(config, layer):
+        if not config.family.feed_forward or not has_dense(config, layer):
             return None
         family = config.family
+        if config.read_as == "arctic" and has_experts(config, layer):
+            return cls(width=config.hidden)
         names: tuple[str, ...] = (
             "block_ff_dim",
             "intermediate_size_mlp",
             "dense_intermediate_size",
             "intermediate_size",
             "ffn_hidden_size",
+            "ffn_dim",
             "n_inner",
         )
         if config.value("num_local_experts") == 0 and config.value("shared_intermediate_size"):
@@ -90,7 +95,9 @@ class GatedFeedForward(Validated):
         own = family.feed_forward_width and family.feed_forward_width * config.hidden
         listed = config.value(*names)
         if isinstance(listed, list):  # a width for each layer, not always the same
-            width = whole_number(names[-1], config.list(*names)[layer])  # type: ignore[index]
+            width = whole_number(names[-1], config.list(*names)[layer], least=0)  # type: ignore[index]
+            if not width:
+                return None
         else:
             width = config.whole(*names, **({"default": own} if own else {}), called="intermediate_size")
         if config.flag("block_auto_adjust_ff_dim"):
@@ -98,7 +105,7 @@ class GatedFeedForward(Validated):
         shared_layers = config.whole("num_kv_shared_layers", default=0, least=0)
         if config.flag("use_double_wide_mlp") and layer >= config.layers - shared_layers:
             width *= 2
-        return cls(width=width, gated=config.gated, bias=_bias(config))
+        return cls(width=width, gated=config.gated, bias=_bias(config), normed=family.inner_norm)
 
 
 _MOST_WIDER = 1000
@@ -157,6 +164,8 @@ class Experts(Validated):
     """Whether the matrices of the shared experts have biases."""
     scaled: bool = False
     """Whether the router scales its input, and each expert its output."""
+    idle: NonNegativeInt = 0
+    """Further experts that the router may choose, which give a position back as it is and have no parameters."""
 
     @model_validator(mode="after")
     def _enough(self) -> Self:
@@ -190,12 +199,19 @@ class Experts(Validated):
 
     def active(self, hidden: int) -> Counts:
         """Parameters of one layer that a position works with: router, its experts, the shared ones."""
-        return self._with(hidden, self.experts_per_token)
+        return self._with(hidden, self._working)
 
     def loaded(self, hidden: int, *, positions: Number) -> Counts:
         """Parameters of one layer that a pass over `positions` positions loads, on average."""
-        distinct = distinct_experts(experts=self.experts, experts_per_token=self.experts_per_token, positions=positions)
+        distinct = distinct_experts(experts=self.experts, experts_per_token=self._working, positions=positions)
         return self._with(hidden, distinct)
+
+    @property
+    def _working(self) -> Number:
+        """Experts with parameters that work on one position, the mean where some that are chosen have none."""
+        if not self.idle:
+            return self.experts_per_token
+        return self.experts_per_token * self.experts / (self.experts + self.idle)
 
     def _with(self, hidden: int, experts: Number) -> Counts:
         """The layer with that many of its routed experts."""
@@ -206,7 +222,8 @@ class Experts(Validated):
             shared = network_parameters(hidden=hidden, width=self.shared_width, gated=self.gated)
         if self.latent:
             shared = shared + 2 * hidden * self.latent
-        router = hidden * self.experts + self.experts * (self.bias or self.router_bias)
+        chosen = self.experts + self.idle
+        router = hidden * chosen + chosen * (self.bias or self.router_bias)
         router += (hidden + self.experts) * self.scaled
         biases = ((2 if self.gated else 1) * self.width + hidden) * experts * self.bias
         if self.shared_width and self.shared_bias:
@@ -237,6 +254,7 @@ class Experts(Validated):
             router_bias=family.router_bias,
             shared_bias=family.shared_bias and _bias(config),
             scaled=config.flag("enable_moe_block"),
+            idle=config.whole("zero_expert_num", default=0, least=0),
         )
 
 
@@ -306,4 +324,5 @@ def has_dense(config: Config, layer: int) -> bool:
     pattern = config.value("layers_block_type", "hybrid_override_pattern")
     if pattern is not None and any(name in {"moe", "E", "mlp", "-"} for name in pattern):
         return pattern[layer] in {"mlp", "-"}
-    return not has_experts(config, layer) or config.flag("enable_moe_block")
+    beside = config.flag("enable_moe_block", "residual_moe", "use_residual") or config.read_as == "longcat_flash"
+    return not has_experts(config, layer) or beside

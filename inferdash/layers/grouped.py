@@ -8,9 +8,8 @@ from pydantic import PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.formula import Number, formula
-from inferdash.layers.config import Config, UnreadFieldError
+from inferdash.layers.config import Config, UnreadFieldError, whole_number
 from inferdash.layers.counts import Counts
-from inferdash.layers.families import FAMILIES
 from inferdash.layers.indexer import Indexer
 from inferdash.layers.matrix import Matrix
 from inferdash.layers.mixer import Mixer
@@ -97,8 +96,8 @@ class GroupedAttention(Mixer):
     """Tokens back that a position reads, itself included; all where absent. For chunks, their length: a bound."""
     query_key_norm: Literal["none", "head", "full"] = "none"
     """Norms of queries and keys: none, over a head that all share, or over all heads."""
-    bias: Literal["none", "inputs", "all"] = "none"
-    """Whether the matrices of queries, keys and values ("inputs"), or also that of the output ("all"), have biases."""
+    bias: Literal["none", "inputs", "output", "all"] = "none"
+    """Which matrices have biases: those of queries, keys and values ("inputs"), that of the output, or all."""
     sinks: bool = False
     """Whether each head has one number more in its softmax."""
     gate: Literal["none", "full", "head"] = "none"
@@ -111,6 +110,10 @@ class GroupedAttention(Mixer):
     """Whether the layer reads the cache of an earlier one, and has no keys and values of its own."""
     indexer: Indexer | None = None
     """What chooses the tokens that it reads, where it does not read all."""
+    query_rank: PositiveInt | None = None
+    """Numbers in the latent of the queries, with a norm; absent where queries are made directly."""
+    cross: bool = False
+    """Whether it reads pictures and no text: it then keeps nothing of a text, and is idle where there are none."""
 
     @model_validator(mode="after")
     def _grouped_evenly(self) -> Self:
@@ -129,6 +132,7 @@ class GroupedAttention(Mixer):
         extras = {
             f"window {self.window or 0:,}": self.window,
             "shared cache": self.shares_cache,
+            "of pictures": self.cross,
             "sparse": self.indexer,
         }
         return ", ".join([spread, *(name for name, there in extras.items() if there)])
@@ -153,6 +157,8 @@ class GroupedAttention(Mixer):
             head_dim=self.head_dim,
             value_dim=self._value_dim,
         )
+        if self.query_rank:
+            matrices = matrices + hidden * self.query_rank + (self.query_rank - hidden) * queries
         if self.key_is_value and not self.shares_cache:
             matrices = matrices - hidden * self.kv_heads * self._value_dim
         matrices += hidden * {"none": 0, "full": queries, "head": self.heads}[self.gate]
@@ -162,8 +168,9 @@ class GroupedAttention(Mixer):
             "full": queries + (0 if self.shares_cache else self.kv_heads * self.head_dim),
         }[self.query_key_norm]
         inputs = queries + (0 if self.shares_cache else kv)
-        biases = {"none": 0, "inputs": inputs, "all": inputs + hidden}[self.bias]
+        biases = {"none": 0, "inputs": inputs, "output": hidden, "all": inputs + hidden}[self.bias]
         small = normed + biases + queries * self.gate_bias + (self.heads if self.sinks else 0)
+        small += (self.query_rank or 0) + 2 * self.cross
         chooser = self.indexer.parameters(hidden, hidden) if self.indexer else Counts()
         return Counts(attention=matrices, small=small) + chooser
 
@@ -171,6 +178,8 @@ class GroupedAttention(Mixer):
         """Its matrices."""
         queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim
         found = [Matrix("q_proj", hidden, queries)]
+        if self.query_rank:
+            found = [Matrix("q_proj", hidden, self.query_rank), Matrix("wq", self.query_rank, queries)]
         if not self.shares_cache:
             found.append(Matrix("k_proj", hidden, keys))
         if not self.shares_cache and not self.key_is_value:
@@ -187,7 +196,7 @@ class GroupedAttention(Mixer):
 
     def cached_numbers(self, tokens: Number) -> Number:
         """Numbers in the cache of one layer after `tokens` positions of one request."""
-        if self.shares_cache:
+        if self.shares_cache or self.cross:
             return 0 * tokens
         kept = tokens if self.window is None else tokens_in_window(tokens=tokens, window=self.window)
         own = self._numbers(kept)
@@ -195,13 +204,15 @@ class GroupedAttention(Mixer):
 
     def reserved_numbers(self, tokens: Number) -> Number:
         """Numbers that an engine reserves where one table of blocks serves all layers: windows as long as the text."""
-        if self.shares_cache:
+        if self.shares_cache or self.cross:
             return 0 * tokens
         own = self._numbers(tokens)
         return own + self.indexer.cached_numbers(tokens) if self.indexer else own
 
     def read_numbers(self, tokens: Number) -> Number:
         """Numbers of the cache that a pass of the decode reads."""
+        if self.cross:
+            return 0 * tokens
         if self.indexer:
             return self._numbers(self.indexer.chosen(tokens)) + self.indexer.cached_numbers(tokens)
         kept = tokens if self.window is None else tokens_in_window(tokens=tokens, window=self.window)
@@ -213,6 +224,8 @@ class GroupedAttention(Mixer):
 
     def flops(self, *, positions: Number, past: Number) -> Number:
         """Operations of one layer beyond its matrices, for one request."""
+        if self.cross:
+            return 0 * positions
         window = self.indexer.top if self.indexer else self.window
         pairs = pairs_in_window(positions=positions, past=past, window=window)
         own = attention_flops(heads=self.heads, head_dim=self.head_dim, value_dim=self._value_dim, pairs=pairs)
@@ -227,20 +240,26 @@ class GroupedAttention(Mixer):
         if kind not in {"full", "window", "chunk"}:
             return None
         windowed = kind == "window"
-        heads = config.whole("num_attention_heads", "n_head")
+        heads = _of_each(config, "num_attention_heads_per_layer", layer) or config.whole(*_HEADS)
         if windowed:
             heads = _of_windows(config).whole("swa_num_attention_heads", "num_attention_heads", default=heads)
         head_dim = _head_dim(config, heads, windowed=windowed)
         attention = {
             "heads": heads,
-            "kv_heads": _kv_heads(config, heads, windowed=windowed),
+            "kv_heads": _of_each(config, "num_key_value_heads_per_layer", layer)
+            or _kv_heads(config, heads, windowed=windowed),
+            "query_rank": config.whole("share_q_dim", default=None),
+            "cross": layer in (config.numbers("cross_attention_layers") or ()),
             "head_dim": head_dim,
             "value_dim": _value_dim(config, windowed=windowed),
             "window": _window(config, kind),
-            "query_key_norm": _query_key_norm(config),
+            "query_key_norm": _query_key_norm(
+                config, layer_crosses=layer in (config.numbers("cross_attention_layers") or ())
+            ),
             "bias": _bias(config),
             "sinks": config.flag(
-                "add_swa_attention_sink_bias" if windowed else "add_full_attention_sink_bias", default=family.sinks
+                "add_swa_attention_sink_bias" if windowed else "add_full_attention_sink_bias",
+                default=family.sinks or (windowed and family.window_sinks),
             ),
             "gate": _gate(config),
             "gate_bias": family.gate_in_queries and _bias(config) != "none",
@@ -253,6 +272,15 @@ class GroupedAttention(Mixer):
                 "num_key_value_heads", f"is {attention['kv_heads']}, which does not divide {heads} heads"
             )
         return cls(**attention)
+
+
+_HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads")
+
+
+def _of_each(config: Config, name: str, layer: int) -> int | None:
+    """What a list has for a layer; None where there is no such list."""
+    listed = config.list(name)
+    return whole_number(name, listed[layer], least=0) if listed else None
 
 
 def _shares_cache(config: Config, layer: int) -> bool:
@@ -273,7 +301,7 @@ def _head_dim(config: Config, heads: int, *, windowed: bool) -> int:
         raise UnreadFieldError(
             "head_dim", f"is missing, and {heads} heads do not divide a hidden size of {config.hidden}"
         )
-    if config.model_type not in FAMILIES:
+    if not config.read_as:
         config.assumed["head_dim"] = f"head_dim is missing: taken as the hidden size over {heads} heads."
     return config.hidden // heads
 
@@ -287,7 +315,7 @@ def _kv_heads(config: Config, heads: int, *, windowed: bool) -> int:
         return int(stated)
     if config.flag("multi_query") and not config.flag("new_decoder_architecture"):
         return 1
-    names = ("num_key_value_heads", "num_kv_heads", "multi_query_group_num", "num_attention_groups")
+    names = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_attention_groups")
     stated = config.whole(*names, default=None)
     if stated is None and not config.family.alone:
         config.assumed["num_key_value_heads"] = (
@@ -304,8 +332,8 @@ def _of_windows(config: Config) -> Config:
 
 def _value_dim(config: Config, *, windowed: bool) -> int | None:
     own: int | None = config.whole("swa_v_head_dim", default=None) if windowed else None
-    plain: int | None = config.whole("v_head_dim", default=None)
-    return own or plain
+    plain: int | None = config.whole("v_head_dim", default=None, least=0)
+    return own or plain or None
 
 
 def _window(config: Config, kind: str) -> Any:
@@ -314,8 +342,10 @@ def _window(config: Config, kind: str) -> Any:
     return config.whole("attention_chunk_size") if kind == "chunk" else None
 
 
-def _query_key_norm(config: Config) -> str:
+def _query_key_norm(config: Config, *, layer_crosses: bool) -> str:
     """What the family does; where its file has a switch, that decides."""
+    if layer_crosses:
+        return "head"
     switch = config.value("use_qk_norm", "qk_layernorm")
     means = config.family.norm_means
     named = {"per_head": "head", "per_layer": "full"}
@@ -329,6 +359,8 @@ def _query_key_norm(config: Config) -> str:
 
 def _bias(config: Config) -> str:
     switches = config.family.bias_switches
+    if config.flag("use_qkv_bias") and "use_bias" in switches and not config.flag("use_bias"):
+        return "inputs"
     if config.value(*switches) is None:
         return config.family.bias
     stated = config.flag(*switches)

@@ -169,7 +169,7 @@ class LatentAttention(Mixer):
     def from_config(cls, config: Config, layer: int) -> Self | None:
         """The kind as a config.json writes it for a layer."""
         latent = config.whole("kv_lora_rank", default=None)
-        if latent is None or config.kinds[layer] != "full":
+        if latent is None or config.kinds[layer] != "full" or not config.flag("use_mla", default=True):
             return None
         return cls(
             heads=config.whole("num_attention_heads"),

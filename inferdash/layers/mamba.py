@@ -9,6 +9,11 @@ from inferdash.layers.counts import Counts
 from inferdash.layers.matrix import Matrix
 from inferdash.layers.recurrent import Recurrent
 
+_HEADS = ("mamba_num_heads", "mamba_n_heads")
+_SIZES = ("mamba_head_dim", "mamba_d_head", "head_dim")
+_ALONE = ("mamba", "falcon_mamba")
+"""Families of the first Mamba alone, which do not norm step and state."""
+
 
 class StateSpace(Recurrent):
     """A layer of Mamba 2: a state a head that all its channels share the decay of."""
@@ -25,6 +30,8 @@ class StateSpace(Recurrent):
     """Groups of heads that share what goes into the state and what is read from it."""
     bias: bool = False
     conv_bias: bool = True
+    normed: bool = True
+    """Whether what leaves the state is normed."""
 
     @property
     def name(self) -> str:
@@ -51,7 +58,7 @@ class StateSpace(Recurrent):
         inner = self.heads * self.head_dim
         wide = inner + self.channels + self.heads
         biases = (wide + hidden) * self.bias + self.channels * self.conv_bias
-        small = self.channels * (self.kernel or 0) + 3 * self.heads + inner + biases
+        small = self.channels * (self.kernel or 0) + 3 * self.heads + inner * self.normed + biases
         return Counts(attention=hidden * wide + inner * hidden, small=small)
 
     def matrices(self, hidden: int) -> tuple[Matrix, ...]:
@@ -62,19 +69,22 @@ class StateSpace(Recurrent):
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:
         """The kind as a config.json writes it for a layer."""
-        heads = config.whole("mamba_num_heads", "mamba_n_heads", default=None)
+        heads = config.whole(*_HEADS, *(("num_heads",) if config.read_as == "mamba2" else ()), default=None)
         if config.kinds[layer] not in {"mamba", "linear"} or heads is None:
             return None
-        inner = config.whole("mamba_expand", "expand", default=2) * config.hidden
-        head_dim = config.value("mamba_head_dim", "mamba_d_head")
+        inner = config.whole("mamba_d_ssm", default=None) or config.hidden * config.whole(
+            "mamba_expand", "expand", default=2
+        )
+        head_dim = config.value(*_SIZES)
         return cls(
             heads=heads,
-            head_dim=inner // heads if head_dim == "auto" else config.whole("mamba_head_dim", "mamba_d_head"),
-            state=config.whole("ssm_state_size", "mamba_d_state"),
+            head_dim=inner // heads if head_dim == "auto" else config.whole(*_SIZES),
+            state=config.whole("ssm_state_size", "mamba_d_state", "state_size"),
             groups=config.whole("n_groups", "mamba_n_groups"),
             kernel=config.whole("conv_kernel", "mamba_d_conv"),
             bias=config.flag("use_bias", default=config.flag("mamba_proj_bias")),
             conv_bias=config.flag("use_conv_bias", "mamba_conv_bias", default=True),
+            normed=config.flag("mamba_rms_norm", default=config.read_as != "falcon_h1"),
         )
 
 
@@ -93,6 +103,8 @@ class SelectiveStateSpace(Recurrent):
     """Numbers from which the step of each channel is made."""
     bias: bool = False
     conv_bias: bool = True
+    normed: bool = True
+    """Whether step and state are normed."""
 
     @property
     def name(self) -> str:
@@ -115,11 +127,11 @@ class SelectiveStateSpace(Recurrent):
         return self.inner * self.state
 
     def parameters(self, hidden: int) -> Counts:
-        """Parameters of one layer, the norms of step and state included."""
+        """Parameters of one layer."""
         inner, drawn = self.inner, self.step_rank + 2 * self.state
         matrices = hidden * 2 * inner + inner * drawn + self.step_rank * inner + inner * hidden
         biases = inner * self.conv_bias + (2 * inner + hidden) * self.bias
-        small = inner * (self.kernel or 0) + inner + inner * self.state + inner + drawn + biases
+        small = inner * (self.kernel or 0) + inner + inner * self.state + inner + drawn * self.normed + biases
         return Counts(attention=matrices, small=small)
 
     def matrices(self, hidden: int) -> tuple[Matrix, ...]:
@@ -134,14 +146,19 @@ class SelectiveStateSpace(Recurrent):
     @classmethod
     def from_config(cls, config: Config, layer: int) -> Self | None:
         """The kind as a config.json writes it for a layer."""
-        if config.kinds[layer] not in {"mamba", "linear"} or config.value("mamba_expand") is None:
+        alone = config.read_as in _ALONE
+        if config.kinds[layer] not in {"mamba", "linear"} or not (alone or config.value("mamba_expand")):
             return None
-        rank = config.value("mamba_dt_rank")
+        names = ("mamba_dt_rank", "time_step_rank") if alone else ("mamba_dt_rank",)
+        rank = config.value(*names)
         return cls(
-            inner=config.whole("mamba_expand") * config.hidden,
-            state=config.whole("mamba_d_state"),
-            step_rank=-(-config.hidden // 16) if rank in (None, "auto") else config.whole("mamba_dt_rank"),
-            kernel=config.whole("mamba_d_conv"),
-            bias=config.flag("mamba_proj_bias"),
-            conv_bias=config.flag("mamba_conv_bias", default=True),
+            inner=config.whole("intermediate_size", default=None)
+            if alone and config.value("intermediate_size")
+            else config.whole("mamba_expand", "expand") * config.hidden,
+            state=config.whole("mamba_d_state", "state_size"),
+            step_rank=-(-config.hidden // 16) if rank in (None, "auto") else config.whole(*names),
+            kernel=config.whole("mamba_d_conv", "conv_kernel"),
+            bias=config.flag("mamba_proj_bias", "use_bias"),
+            conv_bias=config.flag("mamba_conv_bias", "use_conv_bias", default=True),
+            normed=not alone,
         )

@@ -66,7 +66,7 @@ class Parameters:
     """Parameters of the input embedding; 0 where it is tied to the output layer, which is then the one table."""
     output_layer: Number
     token_tables: Number
-    """Parameters of the tables from which each layer takes a vector for the token."""
+    """Parameters of further tables that are looked up: from which each layer takes a vector, and of positions."""
     stored: Counts
     """In the blocks."""
     active: Counts
@@ -109,7 +109,7 @@ def parameters(architecture: Architecture) -> Parameters:
     apart = 0 if architecture.tied_embeddings else table
     stored = in_blocks(architecture, lambda network: network.stored(hidden))
     active = in_blocks(architecture, lambda network: network.active(hidden))
-    tables: Number = 0
+    tables: Number = architecture.further_rows * hidden
     for blocks in architecture.blocks:
         if blocks.token_input:
             tables = tables + token_table_parameters(

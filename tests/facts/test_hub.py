@@ -153,7 +153,7 @@ def test_without_tensors_the_file_says_the_format(endpoint: str) -> None:
         ("org/gated", "on request only"),
         ("org/failing", "did not give"),
         ("org/broken", "no JSON"),
-        ("org/other", "hidden_size"),
+        ("org/other", "“bert” is a model that reads whole texts"),
         ("org/huge", "characters|nested"),
         ("org/cut", "cannot be reached|no JSON"),
         ("org/slow", "cannot be reached"),

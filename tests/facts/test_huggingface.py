@@ -146,7 +146,7 @@ BAD_FIELDS: list[tuple[Any, str]] = [
     (changed(LLAMA_4, text_config={"model_type": "llama4_text"}), "hidden_size"),
     ({}, "hidden_size"),
     ({"version": 1, "services": {"web": {"image": "nginx"}}}, "hidden_size"),
-    ({"architectures": ["BertModel"], "model_type": "bert"}, "hidden_size"),
+    ({"architectures": ["BertModel"], "model_type": "bert"}, "model_type"),
 ]
 """Configurations that are none -> the field that the sentence names."""
 
@@ -193,6 +193,8 @@ def test_text_is_read_in_the_usual_encodings(encoding: str) -> None:
 
 
 def test_a_family_that_is_not_known_is_named() -> None:
-    found = huggingface.read(changed(model_type="llama-of-tomorrow"))
+    found = huggingface.read(changed(model_type="llama9"))
     assert parameters(found.architecture).stored_total == 8_030_261_248
-    assert any("llama-of-tomorrow" in problem for problem in found.problems)
+    assert any("llama9" in problem for problem in found.problems)
+    with pytest.raises(UnreadConfigError, match="is no kind of model that is read here"):
+        huggingface.read(changed(model_type="llama-of-tomorrow", architectures=None))

@@ -82,6 +82,8 @@ def _tables(architecture: Architecture) -> Iterator[Module]:
     else:
         yield Module("input", "input", "table", None, table)
         yield Module("output", "output", "table", None, Matrix("lm_head", hidden, vocabulary))
+    if architecture.further_rows:
+        yield Module("input", "small", "table", None, Matrix("embed_positions", hidden, architecture.further_rows))
     width = sum(blocks.count * blocks.token_input for blocks in architecture.blocks)
     if width:
         table = Matrix("embed_tokens_per_layer", width, architecture.token_vocabulary)
