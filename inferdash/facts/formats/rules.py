@@ -178,6 +178,6 @@ def single(shares: Sequence[Share], *, mixture: bool) -> str | None:
         alike = all(
             share.bits in further if share.kind == "mtp" else share.bits == bits[share.kind] for share in shares
         )
-        if alike and rate == one.rate and not one.recipe:
+        if alike and (rate, WIDE.bits) == (one.rate, one.small_bits) and not one.recipe:
             return key
     return None
