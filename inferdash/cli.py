@@ -158,7 +158,10 @@ def _found(source: str, contexts: Sequence[int]) -> Found:
         raise UnreadConfigError(f"--context: {outside[0]} is not from 1 to {_MOST_TOKENS:,} tokens.")
     content = _content(Path(source))
     if content is not None:
-        return huggingface.read(huggingface.parse(content), name=Path(source).stem)
+        fields, beside = huggingface.parse(content), _content(Path(source).with_name(huggingface.BESIDE))
+        if beside is not None and not huggingface.says_formats(fields):
+            fields = huggingface.with_formats(fields, beside)
+        return huggingface.read(fields, name=Path(source).stem)
     if source in library.models():
         return Found(library.models()[source], (), {})
     if source.count("/") == 1 and not source.endswith(".json"):

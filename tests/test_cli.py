@@ -151,6 +151,20 @@ def test_replay_at_the_prices_and_rules_of_an_api(mooncake: str, capsys: pytest.
     assert "claude-of-tomorrow is not in the list of prices" in capsys.readouterr().err
 
 
+def test_what_stands_beside_a_config_says_its_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fields = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    (tmp_path / "config.json").write_text(json.dumps(fields | {"intermediate_size": 128, "vocab_size": 1000}))
+    plain = {"quantization": {"quant_algo": "FP8", "exclude_modules": ["lm_head"]}}
+    (tmp_path / "hf_quant_config.json").write_text(json.dumps(plain))
+    assert main(["model", str(tmp_path / "config.json"), "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["weight_format"] == "files"
+    in_layers = 2 * (4 * 64 * 64 + 3 * 64 * 128)
+    assert numbers["weight_bytes_native"] == in_layers + 2 * (2 * 1000 * 64 + 5 * 64)
+    assert main(["model", str(tmp_path / "hf_quant_config.json")]) == 2
+    assert "belongs into the config.json" in capsys.readouterr().err
+
+
 def test_a_report_names_what_was_assumed_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     fields = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1000}
     config = json.dumps({"intermediate_size": 128, **fields})

@@ -4,6 +4,7 @@ Nothing here runs unless the reader asks for it.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -32,19 +33,23 @@ def read(hf_id: str, *, endpoint: str | None = None, timeout_s: float = _TIMEOUT
     Raises:
         UnreadConfigError: one sentence that says what went wrong and what to do.
     """
-    fields = huggingface.parse(_config(hf_id, endpoint, timeout_s, token=token))
+    fields = huggingface.parse(_file(hf_id, "config.json", endpoint, timeout_s, token=token))
+    if not huggingface.says_formats(fields):
+        with suppress(UnreadConfigError):
+            beside = _file(hf_id, huggingface.BESIDE, endpoint, timeout_s, token=token)
+            fields = huggingface.with_formats(fields, beside)
     found = huggingface.read(fields, name=hf_id.rpartition("/")[2], hf_id=hf_id)
     tensors = _tensors(hf_id, endpoint, token=token)
     if not tensors:
         sentence = "The headers of the tensors could not be read; the format of the parameters is that of the file."
         return replace(found, problems=(*found.problems, sentence))
     stored = next((_STORED[name] for name in tensors if len(tensors) == 1 and name in _STORED), None)
-    architecture = found.architecture.model_copy(update={"weights": stored} if stored else {})
+    architecture = found.architecture.model_copy(update={"weights": stored, "formats": ()} if stored else {})
     return replace(found, architecture=architecture, tensors=tensors)
 
 
-def _config(hf_id: str, endpoint: str | None, timeout_s: float, *, token: bool) -> bytes:
-    """The bytes of the config.json, no more of them than one ever has."""
+def _file(hf_id: str, name: str, endpoint: str | None, timeout_s: float, *, token: bool) -> bytes:
+    """The bytes of a file of fields, no more of them than one ever has."""
     # Half a second to import, for those who ask only.
     import httpx2  # noqa: PLC0415 - as said above
     from huggingface_hub import errors, get_session, hf_hub_url  # noqa: PLC0415 - as said above
@@ -55,7 +60,7 @@ def _config(hf_id: str, endpoint: str | None, timeout_s: float, *, token: bool) 
 
     content = b""
     try:
-        url = hf_hub_url(hf_id, "config.json", endpoint=endpoint)
+        url = hf_hub_url(hf_id, name, endpoint=endpoint)
         headers = build_hf_headers(token=None if token else False)
         asked = get_session().stream("GET", url, headers=headers, timeout=timeout_s, follow_redirects=True)
         with asked as answer:

@@ -122,6 +122,7 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
 
 
 _OTHER_FILES: Final = {
+    "quantization": "what ModelOpt says of number formats; as quantization_config it belongs into the config.json",
     "weight_map": "the index of a model's files",
     "added_tokens": "a tokenizer",
     "added_tokens_decoder": "the settings of a tokenizer",
@@ -322,6 +323,26 @@ def _grouped(layers: list[Blocks]) -> tuple[Blocks, ...]:
         counts[key] = counts.get(key, 0) + 1
         first.setdefault(key, layer)
     return tuple(first[key].model_copy(update={"count": count}) for key, count in counts.items())
+
+
+BESIDE: Final = "hf_quant_config.json"
+"""A file that ModelOpt puts beside a config.json, which then does not say the number formats itself."""
+
+
+def with_formats(fields: Mapping[str, Any], beside: str | bytes) -> Mapping[str, Any]:
+    """The fields of a config.json with those of the file beside it that says the number formats.
+
+    Raises:
+        UnreadConfigError: where that file is none.
+    """
+    said = parse(beside)
+    return {**fields, "quantization_config": said} if isinstance(said.get("quantization"), Mapping) else fields
+
+
+def says_formats(fields: Mapping[str, Any]) -> bool:
+    """Whether a config.json says its number formats itself."""
+    parts = [fields, *(part for name in _TEXT_PARTS if isinstance(part := fields.get(name), Mapping))]
+    return any(part.get(name) for part in parts for name in (*_QUANTIZED, STORED))
 
 
 STORED: Final = "stored_formats"

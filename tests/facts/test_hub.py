@@ -51,6 +51,10 @@ class Hub(BaseHTTPRequestHandler):
         "/org/fine/resolve/main/config.json": json.dumps(LLAMA).encode(),
         "/org/fine/resolve/main/model.safetensors": safetensors("BF16"),
         "/org/bare/resolve/main/config.json": json.dumps(LLAMA).encode(),
+        "/org/packed/resolve/main/config.json": json.dumps(LLAMA).encode(),
+        "/org/packed/resolve/main/hf_quant_config.json": json.dumps(
+            {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8", "exclude_modules": ["lm_head"]}}
+        ).encode(),
         "/org/broken/resolve/main/config.json": b'{"hidden_size": ',
         "/org/other/resolve/main/config.json": b'{"model_type": "bert"}',
         "/org/huge/resolve/main/config.json": b"[" * 50_000_000,
@@ -144,6 +148,12 @@ def test_without_tensors_the_file_says_the_format(endpoint: str) -> None:
     found = hub.read("org/bare", endpoint=endpoint)
     assert found.tensors == {}
     assert any("headers of the tensors" in problem for problem in found.problems)
+
+
+def test_the_formats_that_stand_beside_are_read(endpoint: str) -> None:
+    found = hub.read("org/packed", endpoint=endpoint)
+    assert found.architecture.weights == "files"
+    assert {share.name for share in found.architecture.formats} == {"fp8", "bf16"}
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ def rules_of(fields: Fields, *, expert_dtype: Any = None) -> list[Rule]:
     made_by = str(producer.get("name") if isinstance(producer, Mapping) else "").lower()
     if method == "fp8":
         return _fp8(fields, expert_dtype)
-    if "modelopt" in method + made_by or (not method and "quant_algo" in fields):
+    nested = isinstance(fields.get("quantization"), Mapping)
+    if "modelopt" in method + made_by or (not method and ("quant_algo" in fields or nested)):
         return _modelopt(fields)
     if not method and "bits" in fields:
         method = "mlx"
