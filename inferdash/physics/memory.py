@@ -6,6 +6,7 @@ import numpy as np
 
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.engine_memory import EngineMemory
+from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import PRECISIONS, Precision
 from inferdash.formula import Number, formula
 from inferdash.layers.counts import Counts
@@ -100,8 +101,10 @@ TOWER_BYTES: Final = 2
 
 def held_bytes(architecture: Architecture, weights: Precision, rule: EngineMemory, *, version: str) -> Number:
     """Bytes of all parameters as an engine holds them: of the format, with towers, experts widened as kernels want."""
-    counts = parameters(architecture)
-    whole = bytes_in_format(weights, counts.stored, tables=counts.tables, mixture=counts.mixture)
+    counts, in_format = parameters(architecture), in_model(weights, architecture)
+    whole = bytes_in_format(
+        in_format, counts.stored, output=counts.output_layer, looked_up=counts.looked_up, mixture=counts.mixture
+    )
     whole = whole + TOWER_BYTES * architecture.other_parameters
     multiples = rule.widening(version) if weights == PRECISIONS["mxfp4"] else None
     if multiples:
@@ -110,7 +113,7 @@ def held_bytes(architecture: Architecture, weights: Precision, rule: EngineMemor
                 if isinstance(network, Experts):
                     experts = Counts(experts=network.stored(architecture.hidden).experts * blocks.count)
                     whole = whole + widened_bytes(
-                        expert_bytes=bytes_in_format(weights, experts, tables=0, mixture=True),
+                        expert_bytes=bytes_in_format(in_format, experts, output=0, mixture=True),
                         width=network.width,
                         hidden=network.latent or architecture.hidden,
                         to_width=multiples[0],
