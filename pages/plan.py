@@ -19,7 +19,7 @@ changes = planning.changes(scenario)
 def choose_from() -> None:
     control("considered")
     control("formats")
-    controls("own_rents", "most_gpus", "speed")
+    controls("own_rents", "most_gpus", "found_share", "speed")
 
 
 def cheapest() -> None:
@@ -47,7 +47,7 @@ def rents() -> None:
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
-controls("load_as", *page.load_fields(scenario), "target_first", "target_between", "found_share")
+controls("load_as", *page.load_fields(scenario), "target_first", "target_between")
 frontier = page.frontier_rows(scenario)
 if frontier:
     parts.chart(charts.frontier(), frontier, key="frontier")

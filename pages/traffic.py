@@ -14,7 +14,7 @@ from inferdash.ui.uploading import uploaded
 scenario = state.scenario()
 ways = page.ways(scenario)
 head = st.container()
-controls("api", "compared")
+controls("api", "service")
 result = uploaded(page.NAME, page.study, ways)
 billed = result if result and result.own.requests else None
 
@@ -31,6 +31,7 @@ def why() -> None:
 
 def others() -> None:
     if billed:
+        controls("compared")
         table = page.way_table(billed)
         parts.table(table)
         parts.download(table, name=page.NAME)

@@ -34,7 +34,7 @@ _SIDEBARS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "Cache": ("renewed", "increment", "minimum"),
     },
     traffic.NAME: {
-        "Prices": ("service", *_RATES),
+        "Prices": _RATES,
         "Cache": ("lifetime", "renewed", "minimum", "increment"),
     },
 }
