@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from playwright.sync_api import Page
 
 from inferdash import links
-from inferdash.scenario import FIELDS, Place, Scenario, mark
+from inferdash.scenario import BASE, FIELDS, Place, Scenario, mark
 from inferdash.studies.report import PAGES
 from tests.scenarios import idle
 
@@ -198,8 +198,8 @@ class Walk:
     def _next(self, name: str) -> Scenario | None:
         """The scenario with a whole number moved by one, where nothing else follows from it."""
         now = getattr(self.scenario, name, None)
-        if not isinstance(now, int) or isinstance(now, bool):
-            return None
+        if not isinstance(now, int) or not isinstance(getattr(BASE, name), int) or isinstance(now, bool):
+            return None  # one that may be absent is a field of text
         for value in (now + 1, now - 1) if self.turns % 2 else (now - 1, now + 1):
             changed, problems = links.read({**dict(self.scenario), name: value})
             same = {one for one in FIELDS if getattr(changed, one) != getattr(self.scenario, one)} == {name}
