@@ -9,7 +9,7 @@ import os
 import runpy
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -19,6 +19,9 @@ from inferdash import links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.prices import PriceList, Rates, entered
+from inferdash.pricing.blocks import UNITS, Written
+from inferdash.pricing.packed import Folder
+from inferdash.pricing.recorded import Ledger, Recorded
 from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
@@ -80,7 +83,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     shape.add_argument("--context", type=int, action="append", default=[], help="also at this many tokens")
     shape.add_argument("--json", action="store_true", help="as JSON, in base units")
     run = commands.add_parser("replay", help="what real requests cost under the rules of a prompt cache")
-    run.add_argument("file", metavar="FILE", help="a trace or a log of usage, CSV or JSON; - reads what is piped in")
+    run.add_argument(
+        "file",
+        metavar="FILE",
+        help="a trace or a log of usage, CSV or JSON, or a folder or ZIP archive of them; - reads what is piped in",
+    )
     run.add_argument(
         "--prices",
         default=_PRICES,
@@ -88,6 +95,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         " API's model, as anthropic/claude-sonnet-5-5, at today's prices",
     )
     run.add_argument("--rules", help=f"of the cache, in tokens and seconds ({_RULES}, or those of the API)")
+    run.add_argument("--block", type=int, default=0, help="tokens of a block of a trace (or as its numbers say)")
+    run.add_argument("--time-unit", choices=tuple(UNITS), default="", help="of a trace (or as its times say)")
     run.add_argument("--json", action="store_true", help="as JSON")
     given = parser.parse_args(arguments)
     match given.command:
@@ -96,7 +105,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         case "model":
             return _model(given.source, contexts=given.context, as_json=given.json)
         case "replay":
-            return _replay(given.file, priced=given.prices, rules=given.rules, as_json=given.json)
+            written = (given.block, given.time_unit)
+            return _replay(given.file, priced=given.prices, rules=given.rules, written=written, as_json=given.json)
     return _dashboard(given.address, given.port, given.host)
 
 
@@ -181,12 +191,13 @@ def _content(path: Path) -> bytes | None:
         raise UnreadConfigError(f"The file cannot be read: {error.strerror}.") from None
 
 
-def _replay(source: str, *, priced: str, rules: str | None, as_json: bool) -> int:
+def _replay(source: str, *, priced: str, rules: str | None, written: tuple[int, str], as_json: bool) -> int:
     try:
         prices, law = _priced(priced, rules)
-        with sys.stdin.buffer if source == "-" else Path(source).open("rb") as stream:
-            trace = Trace(stream)
-            result = replay(trace, law, prices)
+        with _opened(source) as stream:
+            trace = Trace(stream, Written(block_tokens=written[0], unit=written[1]))
+            ledger = Ledger(prices)
+            result = replay(ledger.watched(trace), law, prices)
     except (ValueError, OSError) as error:
         sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
         if as_json:
@@ -194,30 +205,47 @@ def _replay(source: str, *, priced: str, rules: str | None, as_json: bool) -> in
         print(f"inferdash: {sentence}", file=sys.stderr)
         return _NOT_READ_IN_FULL
     problems = [*trace.problems, *traffic.problems(result, prices)]
+    recorded, asked = ledger.recorded(), traffic.asks(result, prices)
+    notes = [*trace.notes, *traffic.cost_sentences(recorded, result)]
     if as_json:
-        _print_json(_replay_numbers(result) | {"problems": problems})
+        _print_json(_replay_numbers(result, recorded, billed=not asked) | {"problems": problems, "notes": notes})
     else:
-        print(_replay_text(result))
-        for problem in problems:
-            print(f"- {problem}")
-    return _NOT_READ_IN_FULL if trace.left_out else 0
+        print(_replay_text(result, billed=not asked))
+        for sentence in (*problems, *notes):
+            print(f"- {sentence}")
+    return _NOT_READ_IN_FULL if trace.left_out or asked else 0
 
 
-def _replay_numbers(result: Replay) -> dict[str, Any]:
-    return {
+def _opened(source: str) -> AbstractContextManager[Any]:
+    """A file, what is piped in, or the files of a folder."""
+    if source == "-":
+        return nullcontext(sys.stdin.buffer)
+    return nullcontext(Folder(Path(source))) if Path(source).is_dir() else Path(source).open("rb")
+
+
+def _replay_numbers(result: Replay, recorded: Recorded | None, *, billed: bool) -> dict[str, Any]:
+    numbers = {
         "requests": result.requests,
         "fresh_tokens": result.fresh_tokens,
         "written_tokens": result.written_tokens,
         "read_tokens": result.read_tokens,
         "output_tokens": result.output_tokens,
-        "cost_usd": float(result.cost_usd),
+        "cost_usd": float(result.cost_usd) if billed else None,
         "cost_without_cache_usd": float(result.cost_without_cache_usd),
         "read_share": result.read_share,
         "why": dataclasses.asdict(result.why),
     }
+    if recorded:
+        numbers["recorded"] = {
+            "requests": recorded.requests,
+            "cost_usd": float(recorded.usd),
+            "at_these_prices_usd": float(recorded.priced_usd) if billed else None,
+            "difference_usd": float(recorded.difference_usd) if billed else None,
+        }
+    return numbers
 
 
-def _replay_text(result: Replay) -> str:
+def _replay_text(result: Replay, *, billed: bool) -> str:
     why = result.why
     rows = [
         ("requests", f"{result.requests:,}"),
@@ -225,7 +253,7 @@ def _replay_text(result: Replay) -> str:
         ("  stored in the cache", f"{result.written_tokens:,}"),
         ("  read from the cache", f"{result.read_tokens:,} ({result.read_share:.2%})"),
         ("output tokens", f"{result.output_tokens:,}"),
-        ("cost", f"${result.cost_usd:,.4f}"),
+        ("cost", f"${result.cost_usd:,.4f}" if billed else "a price is missing"),
         ("cost without a cache", f"${result.cost_without_cache_usd:,.4f}"),
         ("not read: gap over the lifetime", f"{why.gap_over_lifetime:,}"),
         ("  below the minimum", f"{why.below_minimum:,}"),

@@ -76,6 +76,9 @@ def test_replay_in_json(mooncake: str, capsys: pytest.CaptureFixture[str]) -> No
             "not_told": 0,
         },
         "problems": [],
+        "notes": [
+            "A block of this trace has 512 tokens, as the tokens and blocks of its prompts say. Its times are milliseconds, as the differences of its times say."  # noqa: E501 - one sentence
+        ],
     }
 
 
@@ -131,13 +134,15 @@ def test_replay_of_a_pipe_that_is_not_read_in_full(
 
 def test_replay_names_what_was_stored_for_longer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     created = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 1_000_000}
-    usage = {"input_tokens": 0, "cache_creation": created, "output_tokens": 0}
+    usage = {"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation": created, "output_tokens": 0}
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"time": 0, "usage": usage}), encoding="utf-8")
-    assert main(["replay", str(path), "--json"]) == 0
+    assert main(["replay", str(path), "--json"]) == 2
     printed = json.loads(capsys.readouterr().out)
-    assert printed["cost_usd"] == 2.5
-    assert printed["problems"][0].startswith("1,000,000 tokens were stored for the longer lifetime")
+    assert printed["cost_usd"] is None
+    assert printed["problems"][0].startswith("1,000,000 tokens were stored for an hour, and these prices have none")
+    assert main(["replay", str(path)]) == 2
+    assert "a price is missing" in capsys.readouterr().out
     assert main(["replay", str(path), "--json", "--prices", "in=2,out=10,write=2.5,write_long=4"]) == 0
     assert json.loads(capsys.readouterr().out)["cost_usd"] == 4
 

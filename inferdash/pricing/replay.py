@@ -53,6 +53,10 @@ class Request:
     """Tokens of a block; the last one of a prompt may be shorter."""
     recorded: Split | None = None
     """What the log says about the cache. Where it does, the rules do not guess."""
+    usd: Decimal | None = None
+    """What the log itself says that it cost."""
+    each_tokens: int = 0
+    """Where it sums several requests up, tokens of the prompt of each, by which its tier is known; 0 for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +191,7 @@ def replays(requests: Iterable[Request], ways: Sequence[tuple[Rules, PriceList]]
     rules = dict.fromkeys(rules for rules, _ in ways)
     asked = {one: (_Cache(one, among=len(rules)), [_Sums() for _ in counted]) for one in rules}
     for request in requests:
-        place = bisect_right(edges, request.input_tokens)
+        place = bisect_right(edges, request.each_tokens or request.input_tokens)
         if request.recorded is not None or not request.blocks:
             counted[place].count(request)
         else:

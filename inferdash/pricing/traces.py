@@ -1,53 +1,40 @@
 """Traces: files of real requests, read one after another, so that a file of any size takes little memory.
 
-Four kinds are known by their content: the traces of Mooncake (JSON lines, blocks of 512 tokens), sessions of a coding
-assistant (one JSON object, blocks of 64 tokens), the traces of Azure (CSV, nothing about prefixes), and plain logs of
-usage (CSV, JSON lines or JSON) whose lines say what an API counted, in the words of its maker. Nothing of a file is
-kept: what could not be read is counted by reason.
+Kinds are known by their content: logs of usage (CSV, JSON lines or JSON) in any of the declared dialects, the session
+files of coding assistants among them; traces that name the blocks of their prompts, as those of Mooncake do (JSON
+lines) and sessions (one JSON object); the traces of Azure (CSV, nothing about prefixes). A folder or a ZIP archive is
+read file by file. Nothing of a file is kept: what could not be read is counted by reason.
 """
 
 import csv
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import zipfile
+import zlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
+from inferdash.pricing import blocks as blocks_of
+from inferdash.pricing.blocks import UNITS, Written
+from inferdash.pricing.copies import Copies
+from inferdash.pricing.dialects.names import LONGEST_NAME
+from inferdash.pricing.dialects.reading import Reader, Said
+from inferdash.pricing.packed import Archive, Folder, Readable, archive_of
 from inferdash.pricing.pieces import PIECE, Text, whole_lines
+from inferdash.pricing.reasons import FORMS, Reasons
 from inferdash.pricing.replay import Request
-from inferdash.pricing.usage import (
-    AROUND,
-    Record,
-    UnreadLineError,
-    Usage,
-    is_number,
-    meaning_of,
-    meant_by,
-    number_time,
-    put,
-    time_of,
-    tokens,
-    usage,
-    usage_of,
-)
+from inferdash.pricing.values import Record, UnreadLineError, is_number, number_time, tokens
 
 T = TypeVar("T")
-
-MOONCAKE_BLOCK: Final = 512
-"""Tokens of a block in the traces of Mooncake."""
-SESSION_BLOCK: Final = 64
-"""Tokens of a block in sessions of a coding assistant, where the file does not say."""
 
 MOST: Final = 5_000_000
 """Lines, or requests, of a file that are read."""
 _MOST_COLUMNS: Final = 1000
 _MOST_SIGNS: Final = 100_000
 """Signs between columns that a line may have, those within texts included."""
-_LONGEST_NAME: Final = 100
-"""Characters of a model's name, or a block's id, that are kept."""
 _DEEPEST: Final = 50
 """Sub-agents below each other."""
 _LARGEST_ID: Final = 2**63
@@ -57,80 +44,58 @@ _MOST_MODELS: Final = 100
 _CLOCK_TICK_S: Final = 1e-6
 _COMPRESSED: Final = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ")
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-
 _LIST: Final = re.compile(r"\[")
+_OBJECT: Final = re.compile(r"\{")
 _REQUESTS: Final = re.compile(r'"requests"\s*:\s*\[')
 _BLOCK_SIZE: Final = re.compile(r'"block_size"\s*:\s*(\d{1,9})')
-_TIME_KEY: Final = re.compile(
-    r'"(time|timestamp|ts|t|date|datetime|created|created_?at|start_?time|start_?timestamp|request_?time'
-    r'|time_?ms|timestamp_?ms|created_?ms)"\s*:',
-    re.IGNORECASE,
-)
-
-
-_REASONS: Final = {
-    "time": ("has no time", "have no time"),
-    "bad time": ("has a time that is not understood", "have a time that is not understood"),
-    "input": ("has no number of input tokens", "have no number of input tokens"),
-    "output": ("has no number of output tokens", "have no number of output tokens"),
-    "tokens": (
-        "has a number of tokens that is not read, as 10000 would be",
-        "have a number of tokens that is not read, as 10000 would be",
-    ),
-    "negative": ("has a number of tokens below 0", "have a number of tokens below 0"),
-    "many": ("has more than 10^12 tokens", "have more than 10^12 tokens"),
-    "sum": (
-        "reads and stores more tokens in the cache than its prompt has",
-        "read and store more tokens in the cache than their prompts have",
-    ),
-    "ids": ("has block ids that are no numbers or words", "have block ids that are no numbers or words"),
-    "json": ("is not valid JSON", "are not valid JSON"),
-    "object": ("is not an object with names", "are not objects with names"),
-    "columns": (
-        "has another number of columns than the first line",
-        "have another number of columns than the first line",
-    ),
-    "csv": ("is not valid CSV", "are not valid CSV"),
-    "long": ("is longer than 16 MB", "are longer than 16 MB"),
-}
-"""Why a line was left out, said of one and of several."""
-
-
-class Readable(Protocol):
-    """A file, an upload or a pipe that is open for bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """The next bytes, at most so many; nothing at the end of the file."""
+_DECODER: Final = json.JSONDecoder()
+_LISTS: Final = ("messages", "data", "results", "rows", "records", "observations", "runs", "spans", "logs", "items")
+"""Names under which one object may hold the list of its requests."""
 
 
 class Trace:
-    """The requests of a file, read as they are asked for, once.
+    """The requests of a file, or of several as one, read as they are asked for, once.
 
-    After the last request, `problems` holds a sentence for each thing that a reader should know, and `left_out`
-    how many lines or requests were not read.
+    After the last request, `problems` holds a sentence for each thing that a reader should know, `notes` how the file
+    was understood, and `left_out` how many lines or requests were not read.
     """
 
-    def __init__(self, stream: Readable) -> None:
+    def __init__(self, stream: Readable | Folder | Archive, written: Written | None = None) -> None:
         """Reads the start of a file, by which its kind is known.
 
         Args:
-            stream: a file that is open for bytes.
+            stream: a file that is open for bytes, or several.
+            written: tokens of a block and unit of times, where they are not to follow from the file.
 
         Raises:
             OSError: where the file cannot be read; also while going through the requests.
         """
         self.left_out = 0
         self.kind = "unknown"
+        self.block_tokens = 0
+        """Tokens of a block of a trace; 0 where there are none."""
+        self._written = written or Written()
         self._noun = "line"
-        self._reasons: Counter[str] = Counter()
+        self._reasons = Reasons()
         self._said: list[str] = []
-        self._repeated = self._earlier = self._untold = self._count = 0
-        self._recent: set[int] = set()
-        self._recent_before: set[int] = set()
+        self._understood: dict[str, None] = {}
+        self._repeated = self._earlier = self._untold = self._count = self._passed = self._summed = self._files = 0
+        self._passed_files = self._taken = 0
+        self._whole = True
+        self._recent: set[Hashable] = set()
+        self._recent_before: set[Hashable] = set()
         self._models: set[str] = set()
         self._now_s = -math.inf
-        self._timed = self._whole = True
-        self._requests = self._recognised(stream)
+        self._timed: bool | None = None
+        self._per_s = 1.0
+        self._open = ""
+        """Why it is not known how a trace is written."""
+        self._reader = Reader()
+        self._copies = Copies()
+        if isinstance(stream, Folder | Archive):
+            self._requests = self._counted(self._of_many(stream))
+        else:
+            self._requests = self._counted(self._recognised(stream))
 
     def __iter__(self) -> Iterator[Request]:
         return self._requests
@@ -143,14 +108,21 @@ class Trace:
     @property
     def problems(self) -> tuple[str, ...]:
         """A sentence for each reason why lines were left out, and for what is odd about those that were read."""
-        sentences = [*self._said]
-        for reason, lines in self._reasons.items():
-            one, several = _REASONS[reason]
-            sentences.append(f"{self._lines(lines)} {one if lines == 1 else several}.")
+        sentences = [*self._said, *self._reasons.sentences(self._noun)]
         if self._repeated:
             sentences.append(
-                f"{self._lines(self._repeated)} repeat{'s' if self._repeated == 1 else ''} an earlier one, or its"
-                " request id; each is counted."
+                f"{self._lines(self._repeated)} repeat{'s' if self._repeated == 1 else ''} an earlier one; each is"
+                " counted."
+            )
+        if shared := self._copies.sharing:
+            share = "shares its" if shared == 1 else "share their"
+            sentences.append(
+                f"{self._lines(shared)} {share} id with an earlier one of another prompt; each is counted."
+            )
+        if changed := self._copies.changed:
+            sentences.append(
+                f"{self._lines(changed)} tell{'s' if changed == 1 else ''} of more output for an answer far before it;"
+                " what was told first is counted. Put the copies of an answer together."
             )
         if self._earlier:
             sentences.append(
@@ -161,7 +133,7 @@ class Trace:
             which = "The file does" if self._untold == self._count else f"{self._lines(self._untold)} do"
             which = f"{self._lines(1)} does" if self._untold == 1 < self._count else which
             sentences.append(f"{which} not say what prompts have in common, so nothing is read from the cache there.")
-        if not self._timed and self._count:
+        if self._timed is False and self._count:
             sentences.append("The file has no times.")
         if len(self._models) > 1:
             several = f"{len(self._models)}{' or more' if len(self._models) >= _MOST_MODELS else ''}"
@@ -170,10 +142,49 @@ class Trace:
             sentences.append("The file holds no requests.")
         return tuple(sentences)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the file was understood, in sentences."""
+        sentences = [*self._understood]
+        if self._reader.dialects:
+            names = [name for name, _ in self._reader.dialects.most_common(4)]
+            sentences.append(f"Counts are read as those of {', '.join(names)}.")
+        for (dialect, part), lines in self._reader.assumed.items():
+            sentences.append(
+                f"{self._lines(lines)} of {dialect} say{'s' if lines == 1 else ''} no number of tokens"
+                f" {_PARTS[part]}, which is taken for none."
+            )
+        if copies := self._copies.repeated:
+            sentences.append(f"{self._lines(copies)} repeat an answer; each answer counts once, as its last copy says.")
+        if self._passed:
+            sentences.append(f"{self._lines(self._passed)} hold no request of their own and are passed over.")
+        if self._summed:
+            sentences.append(
+                f"{self._lines(self._summed)} sum several requests up: prices by the size of a prompt hold for the"
+                " average one where their number is known, else the lowest."
+            )
+        if self._files:
+            passed = f"; {self._passed_files:,} of other kinds are passed over" if self._passed_files else ""
+            sentences.append(f"{self._files:,} file{'' if self._files == 1 else 's'} are read as one{passed}.")
+        return tuple(sentences)
+
     def _lines(self, count: int) -> str:
         return f"{count:,} {self._noun}{'' if count == 1 else 's'}"
 
     # What kind of file it is
+
+    def _of_many(self, many: Folder | Archive) -> Iterator[Request]:
+        """The requests of several files, one after another."""
+        try:
+            for stream in many.files():
+                self._files += 1
+                self._now_s = -math.inf
+                yield from self._recognised(stream)
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError):
+            self._refuse("A file of the archive is broken; those after it are not read.")
+        self._passed_files = many.passed_over
+        if not self._files:
+            self._refuse(f"There is no file of requests in it. {FORMS}")
 
     def _recognised(self, stream: Readable) -> Iterator[Request]:
         """The reader for the kind of file that its first bytes show."""
@@ -188,24 +199,30 @@ class Trace:
         head = b"".join(first)
         refused = ""
         if not head.strip():
-            refused = "The file is empty."
+            refused = "" if self._files else "The file is empty."
+            if not refused:
+                return iter(())
         elif head.startswith(_COMPRESSED):
-            refused = "The file is compressed; unpack it first."
+            try:
+                if not self._files and (archive := archive_of(stream, head)):
+                    return self._of_many(archive)
+                refused = "The file is compressed; unpack it first."
+            except ValueError as error:
+                refused = str(error)
         elif _CONTROL.search(head):
             refused = "The file is not text in UTF-8."
         if refused:
             self._refuse(refused)
             return iter(())
         text = head.decode("utf-8-sig", errors="replace").lstrip()
-        return self._counted(self._reader(text, chain(first, pieces)))
+        return self._ended(self._reader_of(text, chain(first, pieces)))
 
-    def _reader(self, text: str, pieces: Iterator[bytes]) -> Iterator[Request]:
+    def _reader_of(self, text: str, pieces: Iterator[bytes]) -> Iterator[Request]:
         if text.startswith("["):
-            self._timed = bool(_TIME_KEY.search(text))
             self._noun = "request"
             listed = Text(pieces)
             listed.up_to(_LIST)
-            return self._from_objects(listed, self._line_request)
+            return self._from_objects(listed, text)
         if not text.startswith("{"):
             return self._from_csv(pieces)
         first, _, rest = text.partition("\n")
@@ -218,19 +235,26 @@ class Trace:
             return self._from_session(Text(pieces))
         if not whole_line and _REQUESTS.search(text) and ('"hash_ids"' in text or '"block_size"' in text):
             return self._from_session(Text(pieces))
-        self._timed = bool(_TIME_KEY.search(text))
-        if not whole_line and rest and first.rstrip().endswith(("{", "[", ",")):
+        listed_in = (
+            isinstance(record, dict) and not rest.strip() and any(type(record.get(name)) is list for name in _LISTS)
+        )
+        if listed_in or (not whole_line and rest and first.rstrip().endswith(("{", "[", ","))):
             self._noun = "request"
-            return self._from_objects(Text(pieces), self._line_request)
-        return self._from_lines(pieces)
+            return self._from_objects(Text(pieces), text)
+        return self._from_lines(pieces, text)
 
     def _refuse(self, sentence: str) -> None:
         self.left_out += 1
         self._said.append(sentence)
 
-    def _leave_out(self, reason: str) -> None:
+    def _leave_out(self, error: UnreadLineError) -> None:
         self.left_out += 1
-        self._reasons[reason] += 1
+        self._reasons.add(error.reason, error.about)
+
+    def _ended(self, requests: Iterator[Request]) -> Iterator[Request]:
+        """The requests of one file, and those that were held back for copies of them."""
+        yield from requests
+        yield from self._copies.end_of_file()
 
     def _counted(self, requests: Iterator[Request]) -> Iterator[Request]:
         """Passes requests on, and notes what is odd about them."""
@@ -243,8 +267,11 @@ class Trace:
                 self._untold += 1
             yield request
 
-    def _note(self, key: int) -> None:
+    def _note(self, line: str | list[str]) -> None:
         """Counts a line that came before, among the last ones."""
+        if not line:
+            return
+        key = hash(line if isinstance(line, str) else tuple(line))
         if key in self._recent or key in self._recent_before:
             self._repeated += 1
         self._recent.add(key)
@@ -253,90 +280,158 @@ class Trace:
 
     def _note_model(self, model: Any) -> None:
         if isinstance(model, str) and model and len(self._models) < _MOST_MODELS:
-            self._models.add(_printable(model[:_LONGEST_NAME]))
+            self._models.add(_printable(model[:LONGEST_NAME]))
 
     def _bounded(self, records: Iterable[T]) -> Iterator[T]:
-        """The first lines or requests, and a sentence where there are more."""
-        for count, record in enumerate(records):
-            if count == MOST:
+        """The first lines or requests of all files, and a sentence where there are more."""
+        for record in records:
+            if self._taken == MOST:
                 self._refuse(f"The file has more than {MOST:,} {self._noun}s; those after them are not read.")
                 return
+            self._taken += 1
             yield record
 
     # JSON
 
-    def _from_lines(self, pieces: Iterator[bytes]) -> Iterator[Request]:
+    def _from_lines(self, pieces: Iterator[bytes], head: str) -> Iterator[Request]:
         """Requests of JSON lines, each on its own."""
+        self._understand(head)
         for line in self._bounded(whole_lines(pieces)):
             if line is None:
-                self._leave_out("long")
+                self._leave_out(UnreadLineError("long"))
                 continue
-            text = line.decode("utf-8-sig", errors="replace").strip()
+            text = line.decode(errors="replace").strip().lstrip("\ufeff")
             try:
-                record = json.loads(text)
+                record, end = _DECODER.raw_decode(text)
+                if end != len(text):
+                    raise ValueError(end)  # noqa: TRY301 - what follows is no JSON either
             except (ValueError, RecursionError):
                 if line.endswith(b"\n"):
-                    self._leave_out("json")
+                    self._leave_out(UnreadLineError("json"))
                 else:
                     self._refuse("The last line is cut off.")
                 continue
-            try:
-                request = self._line_request(record)
-            except UnreadLineError as error:
-                self._leave_out(str(error))
-                continue
-            named = record.get("request_id") or record.get("requestId")
-            self._note(hash(("id", named)) if isinstance(named, str) else hash(text))
-            yield request
+            if request := self._request(record, text):
+                yield request
 
-    def _from_objects(self, text: "Text", request_of: Callable[[Any], Request]) -> Iterator[Request]:
-        """Requests of JSON objects that stand one after another, over lines or in a list."""
-        for record in self._bounded(text.objects()):
-            try:
-                yield request_of(record)
-            except UnreadLineError as error:
-                self._leave_out(str(error))
+    def _from_objects(self, text: Text, head: str) -> Iterator[Request]:
+        """Requests of JSON objects that stand one after another, over lines or in a list, or in a list within one."""
+        self._understand(head)
+        records = (one for record in text.objects() for one in _listed(record))
+        for record in self._bounded(records):
+            if request := self._request(record, ""):
+                yield request
         if text.broken:
             self._refuse("The file is cut off, or is not valid JSON from some place on.")
 
-    def _line_request(self, record: Any) -> Request:
-        if isinstance(record, dict) and "input_length" in record and "output_length" in record:
-            self.kind = "mooncake"
-            return _mooncake(record)
-        return self._usage_request(record)
+    def _request(self, record: Any, line: str | list[str]) -> Request | None:
+        """The request of a record, or one that was held back before it."""
+        try:
+            if isinstance(record, dict) and "input_length" in record and "output_length" in record:
+                self.kind = "mooncake"
+                request = self._traced(record)
+                self._note(line)
+                return request
+            said = self._usage(record)
+        except UnreadLineError as error:
+            self._leave_out(error)
+            return None
+        if said is None:
+            self._passed += 1
+            return None
+        if not said.message and not said.request and not said.running:
+            self._note(line)
+        return self._copies.offer(said, self._requested(said))
 
-    def _usage_request(self, record: Any) -> Request:
-        """One record of usage.
+    def _usage(self, record: Any) -> Said | None:
+        """What one record of usage says; None where it is no request.
 
         Raises:
             UnreadLineError: where it has no time, no tokens, or impossible ones.
         """
         if not isinstance(record, dict):
             raise UnreadLineError("object")
-        self.kind = "usage"
-        counted = usage(record)
-        time_s = None
-        for one in (record, *(inner for name in AROUND if isinstance(inner := record.get(name), dict))):
-            numbers = meant_by(one)
-            time_s = time_of(numbers) if time_s is None else time_s
-            self._note_model(numbers.get("model"))
-        if time_s is None and self._timed:
-            raise UnreadLineError("time")
-        return _of_usage(time_s or 0.0, counted)
+        self.kind = "usage" if self.kind == "unknown" else self.kind
+        said = self._reader.read(record)
+        if said is not None:
+            if self._timed is None:
+                self._timed = said.time_s is not None
+            if said.time_s is None and self._timed:
+                raise UnreadLineError("time")
+        return said
 
-    def _from_session(self, text: "Text") -> Iterator[Request]:
+    def _requested(self, said: Said) -> Request:
+        for model in said.models:
+            if model not in self._models:
+                self._note_model(model)
+        counted = said.counted
+        each = 0
+        if said.requests != 1:
+            self._summed += 1
+            each = max(1, counted.input_tokens // said.requests) if said.requests else 1
+        return Request(
+            time_s=said.time_s or 0.0,
+            input_tokens=counted.input_tokens,
+            output_tokens=counted.output_tokens,
+            recorded=counted.recorded,
+            usd=said.usd,
+            each_tokens=each,
+        )
+
+    # Traces that name the blocks of prompts
+
+    def _understand(self, head: str) -> None:
+        """Finds how a trace is written from its first rows; without blocks there is nothing to find."""
+        if '"hash_ids"' in head and '"input_length"' in head:
+            self._follow(_rows(head), prompt="input_length", time="timestamp")
+
+    def _follow(self, rows: Sequence[Record], *, prompt: str, time: str) -> None:
+        """Takes over how rows are written; where they leave it open, that is told once."""
+        try:
+            form, said = blocks_of.of_rows(rows, self._written, prompt=prompt, time=time)
+        except ValueError as error:
+            self._open = str(error)
+        else:
+            self.block_tokens, self._per_s, self._open = form.block_tokens, UNITS[form.unit], ""
+            self._understood[said] = None
+
+    def _traced(self, record: Record) -> Request:
+        self._timed = True
+        ids = _blocks(record.get("hash_ids"))
+        request = Request(
+            time_s=number_time(record.get("timestamp")) / self._per_s,
+            input_tokens=tokens(record["input_length"], missing="input"),
+            output_tokens=tokens(record["output_length"], missing="output"),
+            blocks=ids,
+            block_tokens=self.block_tokens,
+        )
+        if ids and not self._written.block_tokens:
+            self._check(request)
+        return request
+
+    def _check(self, request: Request) -> None:
+        """Nothing where it is known how the trace is written, and the request is so."""
+        if self._open or not self.block_tokens:
+            raise UnreadLineError("open", self._open)
+        blocks_of.checked(request.input_tokens, request.blocks, self.block_tokens)
+
+    def _from_session(self, text: Text) -> Iterator[Request]:
         """Requests of a session of a coding assistant, those of its sub-agents where they were started."""
         self.kind = "session"
         self._noun = "request"
+        self._timed = True
         header = text.up_to(_REQUESTS)
         size = _BLOCK_SIZE.search(header)
-        block = max(1, int(size[1])) if size else SESSION_BLOCK
-        requests = (one for record in text.objects() for one in self._session_requests(record, block, 0.0, 0))
+        if size or self._written.block_tokens:
+            self.block_tokens = self._written.block_tokens or max(1, int(size[1]) if size else 1)
+        else:
+            self._follow(_rows(text.text[text.at :]), prompt="in", time="t")
+        requests = (one for record in text.objects() for one in self._session_requests(record, 0.0, 0))
         yield from filter(None, self._bounded(requests))
         if text.broken:
             self._refuse("The file is cut off, or is not valid JSON from some place on.")
 
-    def _session_requests(self, record: Any, block: int, started_s: float, depth: int) -> Iterator[Request | None]:
+    def _session_requests(self, record: Any, started_s: float, depth: int) -> Iterator[Request | None]:
         """The request of a record, or those of the sub-agent that it is; None for one that is left out."""
         nested = record.get("requests") if isinstance(record, dict) else None
         if isinstance(nested, list) and depth < _DEEPEST:
@@ -345,20 +440,22 @@ class Trace:
             # A sub-agent cannot ask before it was started: such times count from its start.
             later = is_number(own) and is_number(inner) and inner < own
             for one in nested:
-                yield from self._session_requests(one, block, started_s + (own if later else 0.0), depth + 1)
+                yield from self._session_requests(one, started_s + (own / self._per_s if later else 0.0), depth + 1)
             return
         try:
             if not isinstance(record, dict):
                 raise UnreadLineError("object")  # noqa: TRY301 - counted with the others
             request = Request(
-                time_s=started_s + number_time(record.get("t")),
+                time_s=started_s + number_time(record.get("t")) / self._per_s,
                 input_tokens=tokens(record.get("in"), missing="input"),
                 output_tokens=tokens(record.get("out"), missing="output"),
                 blocks=_blocks(record.get("hash_ids")),
-                block_tokens=block,
+                block_tokens=self.block_tokens,
             )
+            if request.blocks and not self.block_tokens:
+                self._check(request)
         except UnreadLineError as error:
-            self._leave_out(str(error))
+            self._leave_out(error)
             yield None
             return
         self._note_model(record.get("model"))
@@ -378,84 +475,83 @@ class Trace:
             header = [name.strip() for name in next(csv.reader([first], delimiter=sign), [])]
         except csv.Error:
             header = [first.strip()]
-        columns = [meaning_of(name) for name in header]
-        inputs, outputs = ({f"google_{name}", name, f"{name}_or_text"} for name in ("input", "output"))
-        if not inputs & set(columns) or not outputs & set(columns):
+        kept, lacking = self._reader.columns(header)
+        if lacking:
             shown = ", ".join(_printable(name[:30]) for name in header[:8])
             self._refuse(
-                "The file is no list of requests that is known: it is no JSON, and its first line names no columns"
-                f" of input and output tokens. It begins with: {shown}."
+                f"The file is no list of requests that is known: it is no JSON, and its first line names {lacking}."
+                f" It begins with: {shown}. {FORMS}"
             )
             return
         self.kind = "azure" if {"ContextTokens", "GeneratedTokens"} <= set(header) else "usage"
-        self._timed = "time" in columns or "time_ms" in columns
-        meant = [(place, meaning) for place, meaning in enumerate(columns) if meaning]
         rows = csv.reader(self._table_lines(lines, sign.encode()), delimiter=sign)
         while True:
             try:
                 row = next(rows, None)
             except csv.Error:
-                self._leave_out("csv")
+                self._leave_out(UnreadLineError("csv"))
                 continue
             if row is None:
                 return
             if not row or row == header or not any(row):
                 continue
-            if len(row) != len(columns) and (len(row) < len(columns) or any(row[len(columns) :])):
+            if len(row) != len(header) and (len(row) < len(header) or any(row[len(header) :])):
                 if self._whole:
-                    self._leave_out("columns")
+                    self._leave_out(UnreadLineError("columns"))
                 else:
                     self._refuse("The last line is cut off.")
                 continue
-            try:
-                request = self._row_request(meant, row)
-            except UnreadLineError as error:
-                self._leave_out(str(error))
-                continue
-            self._note(hash(tuple(row)))
-            yield request
+            record = {name: cell for place, name, empty in kept if (cell := row[place].strip() or empty)}
+            if request := self._request(record, row):
+                yield request
 
     def _table_lines(self, lines: Iterable[bytes | None], sign: bytes) -> Iterator[str]:
         """The lines of a table, apart from those that cannot be one; `_whole` says whether the last one had an end."""
         for line in lines:
             if line is None or line.count(sign) > _MOST_SIGNS:
-                self._leave_out("long" if line is None else "columns")
+                self._leave_out(UnreadLineError("long" if line is None else "columns"))
                 continue
             self._whole = line.endswith(b"\n")
             yield line.decode("utf-8-sig", errors="replace")
 
-    def _row_request(self, meant: Sequence[tuple[int, str]], row: Sequence[str]) -> Request:
-        numbers: Record = {}
-        for place, meaning in meant:
-            put(numbers, meaning, row[place].strip() or None)
-        time_s = time_of(numbers)
-        if time_s is None and self._timed:
-            raise UnreadLineError("time")
-        self._note_model(numbers.get("model"))
-        return _of_usage(time_s or 0.0, usage_of(numbers))
+
+_PARTS: Final = {
+    "read": "read from a cache",
+    "written": "stored in a cache",
+    "hour": "stored for an hour",
+    "undated": "stored in a cache",
+    "tools": "that tools put in",
+    "thought": "of reasoning",
+    "answer": "of an answer",
+}
 
 
-def _of_usage(time_s: float, counted: Usage) -> Request:
-    return Request(
-        time_s=time_s,
-        input_tokens=counted.input_tokens,
-        output_tokens=counted.output_tokens,
-        recorded=counted.recorded,
-    )
+def _listed(record: Any) -> Iterator[Any]:
+    """The records of a list within one object; the object itself where it has none, or counts of its own."""
+    names = [name for name in _LISTS if isinstance(record, dict) and type(record.get(name)) is list]
+    inner = [one for name in names for one in record[name] if isinstance(one, dict)]
+    if not inner or "usage" in record or "response" in record:
+        yield record
+        return
+    for one in inner:
+        info = one.get("info")
+        yield info if isinstance(info, dict) and "role" in info else one
 
 
-def _mooncake(record: Record) -> Request:
-    return Request(
-        time_s=number_time(record.get("timestamp")) / 1000,
-        input_tokens=tokens(record["input_length"], missing="input"),
-        output_tokens=tokens(record["output_length"], missing="output"),
-        blocks=_blocks(record.get("hash_ids")),
-        block_tokens=MOONCAKE_BLOCK,
-    )
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+def _rows(text: str) -> list[Record]:
+    """The objects that stand whole at the start of a text."""
+    decoder = json.JSONDecoder()
+    found: list[Record] = []
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return found
+        if isinstance(value, dict):
+            found.append(value)
+        at = text.find("{", end)
+    return found
 
 
 def _blocks(ids: Any) -> tuple[Hashable, ...]:
@@ -470,5 +566,9 @@ def _blocks(ids: Any) -> tuple[Hashable, ...]:
 
 def _short(block: int | str) -> Hashable:
     """An id of a block that takes little memory; a hash in place of a long one."""
-    long = len(block) > _LONGEST_NAME if isinstance(block, str) else not -_LARGEST_ID < block < _LARGEST_ID
+    long = len(block) > LONGEST_NAME if isinstance(block, str) else not -_LARGEST_ID < block < _LARGEST_ID
     return ("long", hash(block)) if long else block
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.pricing.traces import Readable, Trace
+from inferdash.pricing.packed import Readable
+from inferdash.pricing.traces import Trace
 from inferdash.scenario import Scenario
 from inferdash.serving.requests import Requests, requests
 from inferdash.studies.serving import Serving, study_of

@@ -7,8 +7,11 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts.prices import Kind, PriceList, Rates
+from inferdash.pricing.blocks import Written
+from inferdash.pricing.packed import Readable
+from inferdash.pricing.recorded import Ledger, Recorded
 from inferdash.pricing.replay import Replay, Rules, replays
-from inferdash.pricing.traces import Readable, Trace
+from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies import api
 from inferdash.studies.numbers import Headline, Row, Table
@@ -19,9 +22,12 @@ QUESTION: Final = "What did your requests cost, and what does caching save?"
 FILES: Final = """
 Upload what your requests were; they are read one after another through the rules of the cache below.
 
-- A log of usage, CSV or JSON lines: a line a request with its time, model, input, cached and output tokens.
-- The usage objects of Anthropic, OpenAI and Google as their APIs return them, a line each.
-- A trace that names the blocks of its prompts: the form of Mooncake, or sessions of a coding assistant.
+- A log of usage, CSV or JSON: the usage objects of APIs as they return them, the logs of gateways and of tools that
+  observe, the exports of consoles, or columns of your own. docs/files.md lists what is read.
+- The session files of a coding assistant, or a ZIP archive of them.
+- A trace that names the blocks of its prompts, as those of Mooncake and Bailian do.
+
+What is not understood is left out and named.
 
 The file stays in the memory of this server while the page is open; nothing of it is stored, logged or sent on.
 The example is the first 20 minutes of a public trace of a chat service, from Mooncake.
@@ -47,6 +53,14 @@ class Traffic:
     """Lines or requests that were not read."""
     problems: tuple[str, ...]
     """What the reader should know about the file, in sentences."""
+    notes: tuple[str, ...] = ()
+    """How the file was understood, in sentences."""
+    recorded: Recorded | None = None
+    """What the file itself says of cost, beside the scenario's prices."""
+    block_tokens: int = 0
+    """Tokens of a block, where the file is a trace that names blocks."""
+    asks: str = ""
+    """The price that is missing for the scenario's bill, in a sentence."""
 
     @property
     def own(self) -> Replay:
@@ -93,18 +107,20 @@ def _stored_at(rates: Rates, factor: Decimal) -> Rates:
     return replace(rates, write=rates.input * factor)
 
 
-def study(stream: Readable, asked: tuple[Way, ...]) -> Traffic:
+def study(stream: Readable, asked: tuple[Way, ...], written: Written | None = None) -> Traffic:
     """Reads a file once and bills its requests in each way.
 
     Args:
         stream: a file that is open for bytes.
         asked: prices and rules, the scenario's own first.
+        written: tokens of a block and unit of times, where the reader says them.
 
     Raises:
         OSError: where the file cannot be read.
     """
-    trace = Trace(stream)
-    results = replays(trace, [(way.rules, way.prices) for way in asked])
+    trace = Trace(stream, written)
+    ledger = Ledger(asked[0].prices)
+    results = replays(ledger.watched(trace), [(way.rules, way.prices) for way in asked])
     found = tuple((way.name, result) for way, result in zip(asked, results, strict=True))
     said = [*trace.problems, *problems(results[0], asked[0].prices)]
     if results[0].why.not_told and results[0].read_tokens:
@@ -112,7 +128,36 @@ def study(stream: Readable, asked: tuple[Way, ...]) -> Traffic:
     named = sorted(trace.models)
     if len(named) == 1 and named[0] not in {asked[0].prices.model, ""} and results[0].requests:
         said.append(f"The file names the model {named[0][:80]}; choose it as the API model to see its own prices.")
-    return Traffic(found, trace.left_out, tuple(said))
+    recorded = ledger.recorded()
+    return Traffic(
+        found,
+        trace.left_out,
+        tuple(said),
+        notes=(*trace.notes, *cost_sentences(recorded, results[0])),
+        recorded=recorded,
+        block_tokens=trace.block_tokens,
+        asks=asks(results[0], asked[0].prices),
+    )
+
+
+def cost_sentences(recorded: Recorded | None, result: Replay) -> list[str]:
+    """What the file says that its requests cost, what they cost at the prices, and the difference."""
+    if recorded is None:
+        return []
+    which = "its requests" if recorded.requests == result.requests else f"{recorded.requests:,} of its requests"
+    more = "more" if recorded.difference_usd >= 0 else "less"
+    own, here, apart = _usd(recorded.usd), _usd(recorded.priced_usd), _usd(abs(recorded.difference_usd))
+    return [f"The file itself says that {which} cost {own}; at these prices they cost {here}. It has {apart} {more}."]
+
+
+def asks(result: Replay, prices: PriceList) -> str:
+    """The price without which there is no bill, in a sentence; nothing where none is missing."""
+    if not result.tokens.written_long or prices.rates.write_long is not None:
+        return ""
+    return (
+        f"{result.tokens.written_long:,} tokens were stored for an hour, and these prices have none for that: say what"
+        " a million of them cost (write_long)."
+    )
 
 
 def problems(result: Replay, prices: PriceList) -> list[str]:
@@ -120,11 +165,8 @@ def problems(result: Replay, prices: PriceList) -> list[str]:
     sentences = []
     if result.forgotten_blocks:
         sentences.append(f"{result.forgotten_blocks:,} blocks were forgotten early, as there were too many to keep.")
-    if result.tokens.written_long and prices.rates.write_long is None:
-        sentences.append(
-            f"{result.tokens.written_long:,} tokens were stored for the longer lifetime and are counted"
-            " at the price of write; write_long gives them their own."
-        )
+    if missing := asks(result, prices):
+        sentences.append(missing)
     return sentences
 
 
@@ -139,6 +181,8 @@ def sentence(scenario: Scenario, result: Traffic) -> str:
     own = result.own
     if not own.requests:
         return "No request of this file could be read."
+    if result.asks:
+        return result.asks
     cost, plain = own.cost_usd, own.cost_without_cache_usd
     name = "your own prices" if scenario.api == OWN else result.found[0][0]
     said = f"{quantities.count(own.requests, 'request')} cost {quantities.shown(float(cost), '$')} at {name}"
@@ -155,7 +199,7 @@ def headline_numbers(result: Traffic) -> list[Headline]:
     """The four numbers on top."""
     own = result.own
     return [
-        Headline("Cost", float(own.cost_usd), "$"),
+        Headline("Cost", None if result.asks else float(own.cost_usd), "$"),
         Headline("Without a cache", float(own.cost_without_cache_usd), "$"),
         Headline("Read from the cache, of the input", own.read_share, "%"),
         Headline("Requests", own.requests, "requests"),

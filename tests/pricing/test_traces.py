@@ -303,7 +303,7 @@ def test_a_file_that_holds_no_requests_says_so(content: bytes, problem: str) -> 
 
 
 def test_a_cut_file_is_read_up_to_there() -> None:
-    whole = lines(*({"timestamp": n, "input_length": 9, "output_length": 1, "hash_ids": [n]} for n in range(3)))
+    whole = lines(*({"timestamp": n, "input_length": 600, "output_length": 1, "hash_ids": [n, -n]} for n in range(3)))
     requests, problems, _ = read(whole[:-9])
     assert (len(requests), problems) == (2, ("The last line is cut off.",))
     requests, problems, _ = read("time,input,cached,output\n1,2,1,3\n2,")
@@ -321,7 +321,7 @@ def test_repetition_and_disorder_are_said() -> None:
     requests, problems, trace = read(lines(first, first, first | {"time": 3}))
     assert (len(requests), trace.left_out) == (3, 0)
     assert problems == (
-        "1 line repeats an earlier one, or its request id; each is counted.",
+        "1 line repeats an earlier one; each is counted.",
         "1 line is earlier in time than the one before; the order of the file is kept, so a prompt may read what was stored later. Sort it by time.",  # noqa: E501 - one sentence
     )
 

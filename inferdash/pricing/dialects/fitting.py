@@ -1,0 +1,238 @@
+"""Whether a dialect fits the names of a record, and what their values then mean."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
+from typing import Final, NamedTuple, TypeAlias
+
+from inferdash.pricing.dialects.declared import INPUT, OUTPUT, STORED, Dialect, dialects
+from inferdash.pricing.dialects.equations import Form, Solved, solve
+from inferdash.pricing.dialects.names import normal
+from inferdash.pricing.replay import Split
+
+LACKS: Final = "lacks"
+"""Reason: a name without which the maker never writes such a record."""
+_LEFT_OUT: Final = ("tools", "thought", "answer", "written", "read")
+"""Parts that a maker may leave out where they are 0; a total that says more than the rest contradicts that."""
+_UNDATED: Final = ("hour", "undated")
+"""Parts that no maker tells apart without a reason."""
+Misfit: TypeAlias = tuple[str, str]
+"""Why a dialect does not fit: a reason, and what to say of it."""
+
+
+class Counted(NamedTuple):
+    """What an API counted for one request, the same for all makers."""
+
+    input_tokens: int
+    """All tokens of the prompt: fresh, read from the cache, and stored in it."""
+    output_tokens: int
+    """All output tokens, hidden reasoning included."""
+    recorded: Split | None
+    """What was read and stored, where the log says it."""
+
+
+class Fit:
+    """What a record's values are under one dialect, or under several that mean the same."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        *,
+        names: int,
+        sought: Sequence[Form],
+        checks: Sequence[Form],
+        parts: Sequence[Form],
+        zero: Sequence[int],
+        assumed: tuple[str, ...],
+    ) -> None:
+        """Prepares the sums of values.
+
+        Args:
+            dialect: the one that fits.
+            names: how many values there are.
+            sought: input, output, and read, stored, stored for an hour; without the last three nothing of the cache is
+                told.
+            checks: sums that are 0.
+            parts: all parts that follow; none is below 0.
+            zero: places of values that have a price of their own, so only 0 is read.
+            assumed: parts that no count tells and that are 0 then.
+        """
+        self.dialect = dialect
+        self.assumed = assumed
+        self.meaning = (tuple(sought), tuple(checks), tuple(parts), tuple(zero), dialect.models)
+        """What it means, the same for dialects that mean the same."""
+        self._checks = tuple(map(_adder, checks))
+        self._zero = tuple(zero)
+        # A sum of one value is that value, and a sum of none is the 0 behind all values.
+        several = [*dict.fromkeys(form for form in (*parts, *sought) if form and not _is_value(form))]
+        self._sums = tuple(map(_adder, several))
+        place = {form: names + 1 + index for index, form in enumerate(several)} | {(): names}
+        self._sought = itemgetter(*(form[0][0] if _is_value(form) else place[form] for form in sought))
+        self._untold = len(sought) == len((INPUT, OUTPUT))
+
+    def read(self, values: Sequence[int]) -> Counted | str:
+        """The counts, or the reason why the values are not of this dialect."""
+        for place in self._zero:
+            if values[place]:
+                return "priced"
+        for check in self._checks:
+            if check(values):
+                return "total"
+        sums = [add(values) for add in self._sums]
+        if sums and min(sums) < 0:
+            return "sum"
+        all_sums = [*values, 0, *sums]
+        if self._untold:
+            prompt, answer = self._sought(all_sums)
+            return Counted(prompt, answer, None)
+        prompt, answer, read, stored, hour = self._sought(all_sums)
+        return Counted(prompt, answer, Split(read_tokens=read, written_tokens=stored, written_long_tokens=hour))
+
+
+def _is_value(form: Form) -> bool:
+    return len(form) == 1 and form[0][1] == 1
+
+
+def _adder(form: Form) -> Callable[[Sequence[int]], int]:
+    """A function from values to their sum; the sums that dialects have most have one of their own, as it is faster."""
+    more = [place for place, times in form if times == 1]
+    less = [place for place, times in form if times == -1]
+    if len(more) + len(less) == len(form):
+        match more, less:
+            case [a], [b]:
+                return lambda values: values[a] - values[b]
+            case [a], [b, c]:
+                return lambda values: values[a] - values[b] - values[c]
+            case [a], [b, c, d]:
+                return lambda values: values[a] - values[b] - values[c] - values[d]
+            case [a, b], []:
+                return lambda values: values[a] + values[b]
+            case [a, b, c], []:
+                return lambda values: values[a] + values[b] + values[c]
+    return lambda values: sum(values[place] * times for place, times in form)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A dialect by the normal forms of its names."""
+
+    dialect: Dialect
+    counts: Mapping[str, tuple[str, ...]]
+    names: frozenset[str]
+    needs: frozenset[str]
+    some: tuple[str, ...]
+    together: tuple[tuple[str, tuple[str, ...]], ...]
+    bare: frozenset[str]
+    priced: frozenset[str]
+
+    def fit(self, names: Sequence[str]) -> Fit | Misfit | None:
+        """How it fits names of which each is known to it; None where a record of it has others."""
+        own = {*names}
+        if not self.needs <= own:
+            return None
+        if self.some and not any(name.startswith(self.some) for name in own):
+            return None
+        told = self.dialect.told
+        counted = [place for place, name in enumerate(names) if name in self.counts]
+        sets = [[part for part in self.counts[names[place]] if part in told] for place in counted]
+        columns = [part for part in (*INPUT, *OUTPUT) if part in told]
+        solved = solve(sets, columns)
+        if lacking := self._lacking(own, solved):
+            return LACKS, f"{self.dialect.name} without {lacking}"
+        is_bare = bool(self.bare) and all(name in self.bare or self._of_output(name) for name in own)
+        absent = {*self.dialect.silent, *(INPUT if is_bare else ())}
+        if (missing := self._missing(own, self.dialect.silent)) is not None:
+            return missing, ""
+        zero: list[str] = []
+        for parts in (*([part] for part in _UNDATED), _LEFT_OUT):
+            left = [part for part in parts if part in columns and (part in absent or part in _UNDATED)]
+            zero += [part for part in left if solved.form([part]) is None]
+            solved = solve([*sets, *([part] for part in zero)], columns)
+        whole = {"input": INPUT, "output": OUTPUT}
+        split = {"read": ("read",), "stored": STORED, "hour": ("hour",)}
+        forms = {name: solved.form([part for part in parts if part in told]) for name, parts in (whole | split).items()}
+        for name in whole:
+            if forms[name] is None:
+                return name, ""
+        if not is_bare and None in forms.values():
+            return LACKS, f"{self.dialect.name} without what was {'read' if forms['read'] is None else 'stored'}"
+
+        def placed(form: Form | None) -> Form:
+            return tuple((counted[place], times) for place, times in form or () if place < len(counted))
+
+        sought = [forms[name] for name in (whole if is_bare else forms)]
+        return Fit(
+            self.dialect,
+            names=len(names),
+            sought=[placed(form) for form in sought],
+            checks=[form for check in solved.checks if (form := placed(check))],
+            parts=[placed(one) for part in columns if (one := solved.form([part])) is not None],
+            zero=[place for place, name in enumerate(names) if name in self.priced],
+            assumed=() if is_bare else tuple(zero),
+        )
+
+    def _lacking(self, own: Collection[str], solved: Solved) -> str:
+        """A name without which its maker never writes such a record, and whose parts do not follow either."""
+        told = self.dialect.told
+        for start, required in self.together:
+            if not any(name.startswith(start) for name in own):
+                continue
+            for name in required:
+                parts = [part for part in self.counts.get(normal(name), ()) if part in told]
+                is_total = {*solved.columns} <= {*parts}  # which follows always, and so tells nothing
+                if normal(name) not in own and (not parts or is_total or solved.form(parts) is None):
+                    return name
+        return ""
+
+    def _missing(self, own: Collection[str], absent: Collection[str]) -> str | None:
+        """Whether a count of the input, or of the output, is missing; totals do not stand for one."""
+        for part, side in (("fresh", "input"), ("answer", "output")):
+            named = (self.counts.get(name, ()) for name in own)
+            if part not in absent and not any(part in parts and not {*INPUT, *OUTPUT} <= {*parts} for parts in named):
+                return side
+        return None
+
+    def _of_output(self, name: str) -> bool:
+        """Whether a name says nothing of the input, let alone of the cache."""
+        return name not in self.counts or {*self.counts[name]} <= {*OUTPUT}
+
+
+@cache
+def grammars() -> tuple[Grammar, ...]:
+    """All dialects."""
+    return tuple(
+        Grammar(
+            dialect=one,
+            counts={normal(name): parts for name, parts in one.counts.items()},
+            names=frozenset(map(normal, (*one.counts, *one.within, *one.priced))),
+            needs=frozenset(map(normal, one.needs)),
+            some=tuple(map(normal, one.some)),
+            together=tuple((normal(start), names) for start, names in one.together.items()),
+            bare=frozenset(map(normal, one.bare)),
+            priced=frozenset(map(normal, one.priced)),
+        )
+        for one in dialects()
+    )
+
+
+def fits(names: Sequence[str]) -> tuple[tuple[Fit, ...], tuple[Misfit, ...]]:
+    """Every dialect that knows all these names and fits, those that mean the same once; and why others do not."""
+    found: dict[object, Fit] = {}
+    misfits: list[Misfit] = []
+    for grammar in grammars():
+        if not grammar.names.issuperset(names):
+            continue
+        fit = grammar.fit(names)
+        if isinstance(fit, Fit):
+            found.setdefault(fit.meaning, fit)
+        elif fit is not None:
+            misfits.append(fit)
+    return tuple(found.values()), tuple(misfits)
+
+
+def nearest(names: Iterable[str]) -> tuple[Grammar, tuple[str, ...]]:
+    """The dialect that knows most of some names, and those that it does not know."""
+    own = [*names]
+    best = max(grammars(), key=lambda grammar: sum(name in grammar.names for name in own))
+    return best, tuple(name for name in own if name not in best.names)

@@ -1,0 +1,265 @@
+"""One record of a log -> what it says, by whatever dialect its names and numbers fit."""
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from inferdash.pricing.dialects.declared import bare_names, dialects, known_names, loose_names
+from inferdash.pricing.dialects.fitting import Counted, Fit
+from inferdash.pricing.dialects.names import normal
+from inferdash.pricing.dialects.plans import Layout, Plan, agreed, layout, layout_of, placed, plan, shown
+from inferdash.pricing.dialects.roles import ANSWERS, SHELLS
+from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_text_level
+from inferdash.pricing.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens
+
+_MOST_SHAPES: Final = 512
+_USD_PER_TICK: Final = Decimal("1e-10")
+_LONGEST_NUMBER: Final = 80
+_INT: Final[set[type]] = {int}
+_TEXT: Final[set[type]] = {str}
+_MOST_LETTERS: Final = 4096
+_TIMES: Final = frozenset({"hour", "undated"})
+"""Parts that matter only where something was stored."""
+
+
+class Said(NamedTuple):
+    """What one record of a log says."""
+
+    counted: Counted
+    time_s: float | None
+    models: tuple[str, ...]
+    message: str
+    """Id of the answer, which copies of it share; "" where there is none."""
+    request: str
+    """Id of the request."""
+    certain: bool
+    """Whether the id of the answer is one beyond doubt, not any id that stands in the record."""
+    running: tuple[int, ...]
+    """Running totals beside the counts."""
+    usd: Decimal | None
+    """What its maker says that it cost."""
+    requests: int
+    """Requests that the record sums up; 0 where it is a sum of a number that is not told."""
+
+
+class Reader:
+    """Reads records, and keeps how those of a shape are read."""
+
+    def __init__(self) -> None:
+        self.dialects: Counter[str] = Counter()
+        """Records by the dialect that they were read in."""
+        self.assumed: Counter[tuple[str, str]] = Counter()
+        """Records by dialect and a part that they do not tell, as it is left out where it is 0."""
+        self._shapes = Shapes()
+        self._layouts: dict[Shape, Layout] = {}
+        self._plans: dict[tuple[Path, ...], Plan] = {}
+
+    def read(self, record: Record) -> Said | None:
+        """What a record says; None where it is of a kind that is no request.
+
+        Raises:
+            UnreadLineError: where it is one and its counts are not understood.
+        """
+        own = self._layout(record)
+        for path, values in own.sums:
+            value = _at(record, path)
+            if type(value) is str and value in values:
+                return None
+        for path in own.suspects:
+            if _is_count(_at(record, path)):
+                raise UnreadLineError("unknown", _unknown(path))
+        if not own.counts:
+            _no_counts(record, own)
+            return None
+        roles = own.roles
+        models = _texts(record, roles["model"]) if "model" in roles else ()
+        counted, fit = self._counted(record, own, models[0] if models else "")
+        message = _text(record, roles["message"]) if "message" in roles else ""
+        return Said(
+            counted,
+            _time(record, own),
+            models,
+            message or (_text(record, roles["id"]) if "id" in roles else ""),
+            _text(record, roles["request"]) if "request" in roles else "",
+            message != "" or own.certain,
+            tuple(_at(record, path) for path in own.running) if own.running else (),
+            _usd(record, own) if "cost" in roles or "ticks" in roles else None,
+            _requests(record, own) if "requests" in roles else 1 - fit.dialect.sums,
+        )
+
+    def columns(self, header: Sequence[str]) -> tuple[list[tuple[int, str, str]], str]:
+        """The columns of a table that say something, and what is missing for it to be a log.
+
+        Each is its place, its name, and what an empty cell stands for: where a table counts what was read or stored,
+        nothing was.
+        """
+        own = layout_of([(name,) for name in dict.fromkeys(header)])
+        ways = (*own.counts, *own.suspects, *(way for found in own.roles.values() for way in found))
+        said = {path[0] for path in (*ways, *(path for path, _ in (*own.sums, *own.kinds)))}
+        levels = {name for name in header if is_text_level(name)}
+        details = {path[0] for path in own.counts if (one := placed(path)) and one[1] not in bare_names()}
+        kept = [
+            (place, name, "0" if name in details else "")
+            for place, name in enumerate(header)
+            if name in said or name in levels
+        ]
+        failure = self._plan(own.counts).failure if own.counts else ("input", "")
+        if levels or failure is None or failure[0] == "unknown":
+            return kept, ""
+        return kept, failure[1] or "no columns of input and output tokens"
+
+    def _layout(self, record: Record) -> Layout:
+        shape = self._shapes.of(record)
+        own = self._layouts.get(shape)
+        if own is None:
+            own = layout(shape)
+            if self._shapes.kept:
+                if len(self._layouts) >= _MOST_SHAPES:
+                    self._layouts.clear()
+                self._layouts[shape] = own
+        return own
+
+    def _counted(self, record: Record, own: Layout, model: str) -> tuple[Counted, Fit]:
+        if own.plan is None:
+            own.plan = self._plan(own.counts)
+        how, values = own.plan, own.getter.of(record)
+        kinds: set[type] = {*map(type, values)}
+        if kinds == _TEXT and all(map(str.isdigit, values)) and all(map(str.isascii, values)):
+            values, kinds = [*map(int, values)], _INT
+        if kinds != _INT or min(values) < 0 or max(values) > MOST_TOKENS:
+            how, values = self._mended(own, values)
+        if how.failure:
+            how, values = self._without_nothing(own, how, values)
+        if len(how.places) == 1:
+            found = how.places[0].meanings(values, model)
+        else:
+            found = [one for place in how.places for one in place.meanings(values, model)]
+        counted, fit = found[0] if len(found) == 1 else agreed(found)
+        self.dialects[fit.dialect.name] += 1
+        for part in fit.assumed:
+            if part not in _TIMES or (counted.recorded and counted.recorded.written_tokens):
+                self.assumed[fit.dialect.name, part] += 1
+        return counted, fit
+
+    def _mended(self, own: Layout, values: list[Any]) -> tuple[Plan, list[int]]:
+        """Values that are no plain numbers: a prompt or an answer that is a text is no count."""
+        kept, numbers = [], []
+        for path, value in zip(own.counts, values, strict=True):
+            if not (path[-1] in TEXTS and _is_text(value)):
+                kept.append(path)
+                is_loose = (one := placed(path)) is not None and one[1] in loose_names()
+                numbers.append(0 if is_loose else tokens(value, missing="tokens"))
+        if not kept:
+            raise UnreadLineError("tokens")
+        return self._plan(tuple(kept)), numbers
+
+    def _without_nothing(self, own: Layout, how: Plan, values: list[int]) -> tuple[Plan, list[int]]:
+        """The counts that are not 0, where a dialect knows all of them."""
+        if how.failure and how.failure[0] == "unknown" and 0 in values and len(values) == len(own.counts):
+            kept = tuple(path for path, value in zip(own.counts, values, strict=True) if value)
+            how, values = self._plan(kept), [value for value in values if value]
+        if how.failure:
+            raise UnreadLineError(*how.failure)
+        return how, values
+
+    def _plan(self, counts: tuple[Path, ...]) -> Plan:
+        found = self._plans.get(counts)
+        if found is None:
+            found = plan(counts)
+            if sum(len(name) for path in counts for name in path) <= _MOST_LETTERS:
+                if len(self._plans) >= _MOST_SHAPES:
+                    self._plans.clear()
+                self._plans[counts] = found
+        return found
+
+
+def _no_counts(record: Record, own: Layout) -> None:
+    """Nothing where a record without counts is of a kind that has none.
+
+    Raises:
+        UnreadLineError: where it should have some.
+    """
+    if own.running:
+        raise UnreadLineError("running")
+    said = {kind: _at(record, path) for path, kind in own.kinds}
+    answers = any(type(value) is str and value in ANSWERS.get(kind, ()) for kind, value in said.items())
+    if said.get("payloadtype") == "token_count":
+        answers = "info" not in record["payload"]  # where it is there and null, only limits are told
+    if answers or not said or ({*said} == {"type"} and said["type"] in SHELLS):
+        raise UnreadLineError("input")
+
+
+def _at(record: Any, path: Path) -> Any:
+    for name in path:
+        record = record[name]
+    return record
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str and not value.strip().replace(".", "").replace(",", "").lstrip("-").isdigit()
+
+
+def _is_count(value: Any) -> bool:
+    """Whether it is a whole number other than 0, or the text of one."""
+    if type(value) is str:
+        try:
+            value = float(value) if len(value) <= _LONGEST_NUMBER else 0.0
+        except ValueError:
+            return False
+    if type(value) is float:
+        return value.is_integer() and value != 0
+    return type(value) is int and value != 0
+
+
+def _text(record: Record, ways: Sequence[Path]) -> str:
+    for path in reversed(ways):  # the innermost is that of the answer itself
+        value = _at(record, path)
+        if type(value) is str and value:
+            return value
+    return ""
+
+
+def _texts(record: Record, ways: Sequence[Path]) -> tuple[str, ...]:
+    return tuple([value for path in ways if type(value := _at(record, path)) is str and value])
+
+
+def _time(record: Record, own: Layout) -> float | None:
+    for path in own.roles.get("time", ()):
+        if (seconds := time_of(_at(record, path))) is not None:
+            return seconds
+    for path in own.roles.get("time_ms", ()):
+        if (seconds := time_of(_at(record, path), per_s=1000.0)) is not None:
+            return seconds
+    return None
+
+
+def _usd(record: Record, own: Layout) -> Decimal | None:
+    for role, times in (("cost", Decimal(1)), ("ticks", _USD_PER_TICK)):
+        for path in own.roles.get(role, ()):
+            value = _at(record, path)
+            if type(value) in {int, float, str}:
+                try:
+                    usd = Decimal(str(value).strip().lstrip("$")[:_LONGEST_NUMBER]) * times
+                except InvalidOperation:
+                    continue
+                if usd.is_finite() and usd >= 0:
+                    return usd
+    return None
+
+
+def _requests(record: Record, own: Layout) -> int:
+    return max(1, tokens(_at(record, own.roles["requests"][0]), missing="tokens"))
+
+
+def _unknown(path: Path) -> str:
+    near = difflib.get_close_matches(normal(path[-1])[:_LONGEST_NUMBER], known_names(), n=1, cutoff=0.75)
+    written = next((one for one in _spelled() if normal(one) == near[0]), "") if near else ""
+    return f"{shown(path)}{f' (is it {written}?)' if written and written != path[-1] else ''}"
+
+
+@cache
+def _spelled() -> frozenset[str]:
+    return frozenset(name for one in dialects() for name in one.counts)

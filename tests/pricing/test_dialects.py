@@ -1,0 +1,241 @@
+"""Dialects: records of many makers, the same in other spellings, and with one name dropped, renamed or doubled."""
+
+import io
+import json
+import re
+import sys
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from inferdash.facts.prices import Rates, entered
+from inferdash.pricing.dialects.declared import dialects
+from inferdash.pricing.dialects.reading import Reader
+from inferdash.pricing.replay import Replay, Rules, replay
+from inferdash.pricing.traces import Trace
+
+HERE: Final = Path(__file__).parent
+RECORDS: Final = json.loads((HERE / "usage_records.json").read_text(encoding="utf-8"))
+PRICES: Final = entered(Rates(*map(Decimal, ("3", "15", "0.3", "3.75", "6"))))
+RULES: Final = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=300, renewed=True)
+RATES: Final = (Decimal(3), Decimal("0.3"), Decimal("3.75"), Decimal(6), Decimal(15))
+UNTOLD: Final = "not say what prompts have in common"
+
+
+def counted(record: dict[str, Any]) -> tuple[Replay, Trace]:
+    """What a log of one record comes to, and what is said of it."""
+    trace = Trace(io.BytesIO(json.dumps(record).encode()))
+    return replay(trace, RULES, PRICES), trace
+
+
+def read(line: str) -> tuple[Decimal, Trace]:
+    """The bill of a log, and what is said of it."""
+    result, trace = counted(json.loads(line))
+    return result.cost_usd, trace
+
+
+TOLD: Final = {
+    "read": "read from a cache",
+    "written": "stored in a cache",
+    "written_long": "stored for an hour",
+}
+"""What a note says of tokens of a kind that are taken for none."""
+
+
+def is_told(result: Replay, trace: Trace, right: list[int]) -> bool:
+    """Whether a note names what is taken for none, and nothing else is wrong."""
+    own = result.tokens
+    none = [kind for kind, phrase in TOLD.items() if any(f"{phrase}, which" in note for note in trace.notes)]
+    whole = own.input == sum(right[:4]) or "written" in none or "read" in none
+    lost = [kind for kind, tokens in zip(TOLD, right[1:4], strict=True) if own.of(kind) < tokens]  # type: ignore[arg-type]
+    return whole and own.output == right[4] and {*lost} <= {*none}
+
+
+def bill(right: list[int]) -> Decimal:
+    """Fresh, read, stored, stored for an hour and output, at their prices."""
+    return sum((price * tokens for price, tokens in zip(RATES, right, strict=True)), Decimal(0)) / 1_000_000
+
+
+@pytest.mark.parametrize("case", RECORDS, ids=[f"{n}-{case['source'][:30]}" for n, case in enumerate(RECORDS)])
+def test_a_record_of_a_maker(case: dict[str, Any]) -> None:
+    usd, trace = read(json.dumps(case["record"]))
+    assert (trace.left_out, usd) == (0, bill(case["right"]))
+    assert not any(UNTOLD in problem for problem in trace.problems) or case["right"][1:4] == [0, 0, 0]
+
+
+# The same in other spellings
+
+
+def snake(name: str) -> str:
+    """inputTokens -> input_tokens."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+
+
+def camel(name: str) -> str:
+    """input_tokens -> inputTokens."""
+    return re.sub(r"(?<=[a-zA-Z0-9])_([a-z0-9])", lambda found: found[1].upper(), name)
+
+
+def dotted(name: str) -> str:
+    """input_tokens -> input.tokens."""
+    return snake(name).replace("_", ".")
+
+
+def renamed(record: Any, spell: Callable[[str], str]) -> Any:
+    """A record with all its names spelled anew."""
+    if not isinstance(record, dict):
+        return record
+    return {spell(name): renamed(value, spell) for name, value in record.items()}
+
+
+def flat(record: dict[str, Any], joint: str, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Levels joined into names."""
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from flat(value, joint, f"{above}{name}{joint}")
+        else:
+            yield f"{above}{name}", value
+
+
+def without_zeros(record: Any) -> Any:
+    """A record whose counts that are 0 are left out."""
+    if not isinstance(record, dict):
+        return record
+    return {name: without_zeros(value) for name, value in record.items() if value != 0 or value is False}
+
+
+def spellings(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A record in snake, camel and dotted names, nested and flat, with and without counts of 0."""
+    for one in (record, without_zeros(record)):
+        for spell in (snake, camel, dotted):
+            anew = renamed(one, spell)
+            yield anew
+            yield dict(flat(anew, "." if spell is dotted else "_"))
+
+
+def test_other_spellings_are_the_same_bill_or_refused() -> None:
+    said: Counter[str] = Counter()
+    wrong = []
+    for case in RECORDS:
+        for record in spellings(case["record"]):
+            usd, trace = read(json.dumps(record))
+            if trace.left_out:
+                said["refused"] += 1
+            elif usd == bill(case["right"]):
+                said["the same"] += 1
+            else:
+                wrong.append((usd, case["right"], record, trace.problems))
+    sys.stdout.write(f"spellings: {dict(said)}, another bill {len(wrong)}\n")
+    assert wrong == []
+    assert said["the same"] > 3 * said["refused"]
+
+
+# One name dropped, renamed or doubled
+
+
+def ways(record: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The way to each name of a record."""
+    for name, value in record.items():
+        yield (*above, name)
+        if isinstance(value, dict):
+            yield from ways(value, (*above, name))
+
+
+def changed(record: dict[str, Any], way: tuple[str, ...], change: Callable[[dict[str, Any], str], None]) -> Any:
+    """A record of which one name is changed."""
+    copy = json.loads(json.dumps(record))
+    inner = copy
+    for name in way[:-1]:
+        inner = inner[name]
+    change(inner, way[-1])
+    return copy
+
+
+def drop(level: dict[str, Any], name: str) -> None:
+    """Leaves a name out."""
+    del level[name]
+
+
+def rename(to: str) -> Callable[[dict[str, Any], str], None]:
+    """Gives a value another name."""
+
+    def change(level: dict[str, Any], name: str) -> None:
+        level[to.format(name)] = level.pop(name)
+
+    return change
+
+
+def double(factor: int) -> Callable[[dict[str, Any], str], None]:
+    """Says a value again under a like name, as it is or larger."""
+
+    def change(level: dict[str, Any], name: str) -> None:
+        value = level[name]
+        level[camel(name) if camel(name) != name else snake(name)] = value
+        level[f"{name}_2"] = value * factor if isinstance(value, int) else value
+
+    return change
+
+
+CHANGES: Final = {
+    "dropped": drop,
+    "renamed": rename("x_{}"),
+    "renamed at its end": rename("{}_old"),
+    "renamed to a stranger": rename("foo"),
+    "doubled": double(1),
+    "doubled and larger": double(2),
+}
+
+
+def test_a_name_that_is_changed_is_told_or_changes_nothing() -> None:
+    """No other bill is silent: the line is left out and named, or the file no longer says what was read, and that is
+    said, or it no longer says what its maker leaves out where it is 0, and that is said.
+    """
+    said: Counter[str] = Counter()
+    silent = []
+    for case in RECORDS:
+        right = bill(case["right"])
+        for way in ways(case["record"]):
+            for name, change in CHANGES.items():
+                record = changed(case["record"], way, change)
+                result, trace = counted(record)
+                usd = result.cost_usd
+                if trace.left_out:
+                    said["left out and named"] += 1
+                elif usd == right:
+                    said["right"] += 1
+                elif any(UNTOLD in problem or "holds no requests" in problem for problem in trace.problems):
+                    said["told: the file does not say what was read"] += 1
+                elif is_told(result, trace, case["right"]):
+                    said["told: taken for none, as its maker leaves it out then"] += 1
+                else:
+                    silent.append((name, way, case["source"], usd, right))
+    sys.stdout.write(f"{len(RECORDS)} records: {dict(said)}, silently wrong {len(silent)}\n")
+    assert silent == []
+
+
+def test_doubled_in_the_text_itself() -> None:
+    usd, trace = read('{"input_tokens": 9, "input_tokens": 9, "cached_tokens": 0, "output_tokens": 1}')
+    assert (usd, trace.left_out) == (bill([9, 0, 0, 0, 1]), 0)
+
+
+def test_names_of_any_length_are_not_kept() -> None:
+    """Memory of ten thousand lines whose names are long and all others is that of a few."""
+    reader, before = Reader(), 0
+    tracemalloc.start()
+    for number in range(10_000):
+        reader.read({"prompt_tokens": 5, "completion_tokens": 1, f"{number:070}": 1})
+        if number == 100:
+            before = tracemalloc.get_traced_memory()[0]
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 100_000
+
+
+def test_every_dialect_is_named_once() -> None:
+    names = [one.name for one in dialects()]
+    assert len({*names}) == len(names)
