@@ -157,9 +157,7 @@ def mistral(rng: random.Random) -> Made:
     from mistralai.client.models import UsageInfo
 
     one = parts(rng, cached=False)
-    usage = UsageInfo(
-        prompt_tokens=one.input, completion_tokens=one.output, total_tokens=one.input + one.output
-    )
+    usage = UsageInfo(prompt_tokens=one.input, completion_tokens=one.output, total_tokens=one.input + one.output)
     return {"usage": _dumped(usage)}, one
 
 
@@ -307,9 +305,7 @@ def bedrock(rng: random.Random) -> Made:
 
     shape = Session().get_service_model("bedrock-runtime").shape_for("TokenUsage")
     one = parts(rng, written=True, hour=True)
-    details = [
-        {"ttl": ttl, "inputTokens": tokens} for ttl, tokens in (("1h", one.hour), ("5m", one.written)) if tokens
-    ]
+    details = [{"ttl": ttl, "inputTokens": tokens} for ttl, tokens in (("1h", one.hour), ("5m", one.written)) if tokens]
     usage = {
         "inputTokens": one.fresh,
         "outputTokens": one.output,

@@ -213,7 +213,7 @@ def _replay(source: str, *, priced: str, rules: str | None, written: tuple[int, 
         print(_replay_text(result, billed=not asked))
         for sentence in (*problems, *notes):
             print(f"- {sentence}")
-    return _NOT_READ_IN_FULL if trace.left_out or asked else 0
+    return _NOT_READ_IN_FULL if trace.left_out or asked or not result.requests else 0
 
 
 def _opened(source: str) -> AbstractContextManager[Any]:

@@ -35,6 +35,8 @@ MOST: Final = 5_000_000
 _MOST_COLUMNS: Final = 1000
 _MOST_SIGNS: Final = 100_000
 """Signs between columns that a line may have, those within texts included."""
+_LONGEST_MODEL: Final = 100
+"""Characters of a model's name that are kept."""
 _DEEPEST: Final = 50
 """Sub-agents below each other."""
 _LARGEST_ID: Final = 2**63
@@ -280,7 +282,7 @@ class Trace:
 
     def _note_model(self, model: Any) -> None:
         if isinstance(model, str) and model and len(self._models) < _MOST_MODELS:
-            self._models.add(_printable(model[:LONGEST_NAME]))
+            self._models.add(_printable(model[:_LONGEST_MODEL]))
 
     def _bounded(self, records: Iterable[T]) -> Iterator[T]:
         """The first lines or requests of all files, and a sentence where there are more."""
@@ -398,6 +400,8 @@ class Trace:
     def _traced(self, record: Record) -> Request:
         self._timed = True
         ids = _blocks(record.get("hash_ids"))
+        if ids and not self.block_tokens and not self._open:
+            self._follow([record], prompt="input_length", time="timestamp")
         request = Request(
             time_s=number_time(record.get("timestamp")) / self._per_s,
             input_tokens=tokens(record["input_length"], missing="input"),

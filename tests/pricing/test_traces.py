@@ -366,7 +366,7 @@ def test_names_and_ids_of_a_file_take_little_memory() -> None:
     (one,), _, _ = read(json.dumps(line))
     assert len(one.blocks) == len(set(one.blocks)) == 2
     assert max(len(str(block)) for block in one.blocks) < 50
-    (one,), _, _ = read(json.dumps(line | {"hash_ids": [10**4000, 10**4000 + 1, 5, -1, -2]}))
+    (one,), _, _ = read(json.dumps(line | {"input_length": 2560, "hash_ids": [10**4000, 10**4000 + 1, 5, -1, -2]}))
     assert len(set(one.blocks)) == 5
     assert max(len(str(block)) for block in one.blocks) < 50
     _, _, trace = read(json.dumps({"time": 0, "in": 1, "out": 1, "model": long}))

@@ -189,6 +189,9 @@ def plan(counts: tuple[Path, ...]) -> Plan:
     rest = [group for group, place in zip(groups, read, strict=True) if not place.fits]
     if not rest:
         return Plan(tuple(whole))
+    apart = _place(_union(rest), counts) if whole and len(rest) > 1 else None
+    if apart and apart.fits:
+        return Plan((*whole, apart))
     # Counts that mean nothing alone say more about those of another place, or only together are a whole.
     most = max(whole, key=lambda place: len(place.names), default=None)
     first = [group for group, place in zip(groups, read, strict=True) if place is most]

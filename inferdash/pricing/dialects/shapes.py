@@ -18,7 +18,18 @@ _MOST_LEVELS: Final = 2048
 _DEEPEST: Final = 12
 _NUMBER: Final = re.compile(r"\s*[-+.]?\d")
 _AS_TEXT: Final = frozenset(
-    ("usage", "usageobject", "metadata", "response", "responsebody", "attributes", "body", "usagedetails", "tokens")
+    (
+        "usage",
+        "usageobject",
+        "metadata",
+        "response",
+        "responsebody",
+        "attributes",
+        "body",
+        "usagedetails",
+        "tokens",
+        "text",
+    )
 )
 """Levels that a table may hold as a JSON text in one cell."""
 _LABELS: Final = ("ttl", "modality", "key")
