@@ -15,7 +15,8 @@ scenario = state.scenario()
 ways = page.ways(scenario)
 head = st.container()
 controls("api", "service")
-result = uploaded(page.NAME, page.study, ways)
+written = page.written(st.session_state.get(page.BLOCK), st.session_state.get(page.UNIT))
+result = uploaded(page.NAME, page.study, ways, written)
 billed = result if result and result.own.requests else None
 
 
@@ -52,7 +53,11 @@ if billed:
     bars = charts.bars("dollars for these requests", ways=len(billed.found))
     parts.chart(bars, page.bar_rows(billed), key="bars")
     st.caption(legend())
-parts.notes(result.problems if result else ())
+parts.notes((*result.problems, *result.notes) if result else ())
+if result and (result.block_tokens or page.is_open(result)):
+    with st.expander("How the trace is written"):
+        st.number_input("Tokens of a block (0: as its numbers say)", min_value=0, value=0, key=page.BLOCK)
+        st.selectbox("Unit of its times", page.UNIT_NAMES, key=page.UNIT)
 st.markdown(api.unpriced(scenario))
 if result is None:
     st.markdown(page.FILES)

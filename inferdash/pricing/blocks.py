@@ -9,7 +9,10 @@ from inferdash.pricing.values import Record, UnreadLineError, is_number
 
 UNITS: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """Unit of times -> how many make a second."""
-_NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+"""Unit -> its name."""
+SAY_IT: Final = "does not follow from the file"
+"""What is said where a trace leaves something open."""
 _SINCE_1970: Final = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (1e9, "s"))
 _APART_IN_MS: Final = 50.0
 """Whole numbers that lie that far apart on average are milliseconds: seconds would be 50 between two requests."""
@@ -63,7 +66,7 @@ def of_rows(rows: Sequence[Record], given: Written, *, prompt: str, time: str) -
     times = [float(value) for value in said if is_number(value) and math.isfinite(value)]
     if not unit:
         unit, unit_said = _unit(times), "as the differences of its times say"
-    parts = [f"Its times are {_NAMES[unit]}, {unit_said}."]
+    parts = [f"Its times are {NAMES[unit]}, {unit_said}."]
     if block:
         parts.insert(0, f"A block of this trace has {block:,} tokens, {block_said}.")
     return Written(block_tokens=block, unit=unit), " ".join(parts)

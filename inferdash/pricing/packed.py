@@ -1,13 +1,16 @@
 """Many files as one: the files of a folder, or of a ZIP archive, one after another."""
 
+import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final, Protocol
 
 _MOST_FILES: Final = 20_000
 _MOST_BYTES: Final = 8 << 30
 """Bytes of all files of an archive, unpacked."""
+_MOST_HELD: Final = 512 << 20
+"""Bytes of an archive that is held, where one cannot go back in what is read."""
 _READ: Final = (".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".log", ".txt")
 """Ends of the names of files that are read; others of a folder are passed over."""
 
@@ -17,16 +20,6 @@ class Readable(Protocol):
 
     def read(self, size: int, /) -> bytes:
         """The next bytes, at most so many; nothing at the end of the file."""
-
-
-class Many(Protocol):
-    """Several files."""
-
-    def files(self) -> Iterator[Readable]:
-        """Each of them, open for bytes until the next is asked for."""
-
-    passed_over: int
-    """Files of other kinds."""
 
 
 class Folder:
@@ -82,18 +75,19 @@ def _is_read(name: str) -> bool:
     return not hidden and name.lower().endswith(_READ)
 
 
-def archive_of(stream: object, head: bytes) -> Archive | None:
-    """The archive that a stream is whose first bytes these are; None where it cannot be gone back in.
+def archive_of(stream: object, pieces: Iterable[bytes]) -> Archive:
+    """The archive that a stream is, of which these pieces were read or are to be read.
 
     Raises:
         ValueError: with a sentence, where it cannot be opened.
     """
-    seek = getattr(stream, "seek", None)
-    seekable = getattr(stream, "seekable", lambda: False)
-    if not head.startswith(b"PK\x03\x04") or seek is None or not seekable():
-        return None
-    seek(0)
-    return Archive(stream)  # type: ignore[arg-type]  # it can be read and gone back in
-
-
-MANY: Final[Sequence[type]] = (Folder, Archive)
+    seek, seekable = getattr(stream, "seek", None), getattr(stream, "seekable", None)
+    if seek and seekable and seekable():
+        seek(0)
+        return Archive(stream)  # type: ignore[arg-type]  # it can be read and gone back in
+    held = io.BytesIO()
+    for piece in pieces:
+        if held.tell() + len(piece) > _MOST_HELD:
+            raise ValueError(f"The archive is larger than {_MOST_HELD >> 20} MB; unpack it first.")
+        held.write(piece)
+    return Archive(held)

@@ -157,12 +157,17 @@ class Trace:
                 f" {_PARTS[part]}, which is taken for none."
             )
         if copies := self._copies.repeated:
-            sentences.append(f"{self._lines(copies)} repeat an answer; each answer counts once, as its last copy says.")
+            repeat = "repeats" if copies == 1 else "repeat"
+            sentences.append(f"{self._lines(copies)} {repeat} an answer; each counts once, as its last copy says.")
         if self._passed:
-            sentences.append(f"{self._lines(self._passed)} hold no request of their own and are passed over.")
+            holds = (
+                "holds no request of its own and is" if self._passed == 1 else "hold no request of their own and are"
+            )
+            sentences.append(f"{self._lines(self._passed)} {holds} passed over.")
         if self._summed:
+            sums = "sums" if self._summed == 1 else "sum"
             sentences.append(
-                f"{self._lines(self._summed)} sum several requests up: prices by the size of a prompt hold for the"
+                f"{self._lines(self._summed)} {sums} several requests up: prices by the size of a prompt hold for the"
                 " average one where their number is known, else the lowest."
             )
         if self._files:
@@ -206,8 +211,8 @@ class Trace:
                 return iter(())
         elif head.startswith(_COMPRESSED):
             try:
-                if not self._files and (archive := archive_of(stream, head)):
-                    return self._of_many(archive)
+                if not self._files and head.startswith(_COMPRESSED[1]):
+                    return self._of_many(archive_of(stream, chain(first, pieces)))
                 refused = "The file is compressed; unpack it first."
             except ValueError as error:
                 refused = str(error)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts.prices import Kind, PriceList, Rates
-from inferdash.pricing.blocks import Written
+from inferdash.pricing.blocks import NAMES, SAY_IT, Written
 from inferdash.pricing.packed import Readable
 from inferdash.pricing.recorded import Ledger, Recorded
 from inferdash.pricing.replay import Replay, Rules, replays
@@ -32,6 +32,13 @@ What is not understood is left out and named.
 The file stays in the memory of this server while the page is open; nothing of it is stored, logged or sent on.
 The example is the first 20 minutes of a public trace of a chat service, from Mooncake.
 """
+
+BLOCK: Final = "_block"
+"""Where a page keeps the tokens of a block that its reader says."""
+UNIT: Final = "_unit"
+"""Where it keeps the unit of times."""
+_UNITS: Final = {"as its numbers say": ""} | {name: unit for unit, name in NAMES.items()}
+UNIT_NAMES: Final = tuple(_UNITS)
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,16 @@ def _way(scenario: Scenario, lifetime: int) -> Way:
 def _stored_at(rates: Rates, factor: Decimal) -> Rates:
     """Rates at which storing costs a multiple of the input."""
     return replace(rates, write=rates.input * factor)
+
+
+def written(block: int | None, unit: str | None) -> Written:
+    """How the reader says that a trace is written; what is not said follows from the trace."""
+    return Written(block_tokens=block or 0, unit=_UNITS.get(unit or "", ""))
+
+
+def is_open(result: Traffic) -> bool:
+    """Whether a trace leaves open how it is written, so that its reader must say it."""
+    return any(SAY_IT in problem for problem in result.problems)
 
 
 def study(stream: Readable, asked: tuple[Way, ...], written: Written | None = None) -> Traffic:

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import tracemalloc
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -14,8 +15,12 @@ from typing import Any, Final
 import pytest
 
 from inferdash.facts.prices import Rates, entered
+from inferdash.pricing.blocks import Written
+from inferdash.pricing.dialects import documented
 from inferdash.pricing.dialects.declared import dialects
 from inferdash.pricing.dialects.reading import Reader
+from inferdash.pricing.packed import Folder
+from inferdash.pricing.recorded import Ledger
 from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
 
@@ -239,3 +244,157 @@ def test_names_of_any_length_are_not_kept() -> None:
 def test_every_dialect_is_named_once() -> None:
     names = [one.name for one in dialects()]
     assert len({*names}) == len(names)
+
+
+def test_the_page_of_files_is_made_from_the_declarations() -> None:
+    assert (HERE.parents[1] / "docs" / "files.md").read_text(encoding="utf-8") == documented.text()
+
+
+# Files of assistants
+
+
+def answer(message: str | None, asked: str | None, output: int, *, read_tokens: int = 100) -> str:
+    """A line of a session that tells of an answer."""
+    usage = {
+        "input_tokens": 2,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": read_tokens,
+        "output_tokens": output,
+    }
+    ids = {} if asked is None else {"requestId": asked}
+    inner = {} if message is None else {"id": message}
+    return json.dumps({"type": "assistant", "timestamp": 1, **ids, "message": {**inner, "usage": usage}})
+
+
+FAR: Final = [answer("a", "r", 5), *(answer(f"x{n}", f"y{n}", 1) for n in range(400)), answer("a", "r", 5)]
+"""A copy that comes when its answer was passed on long ago."""
+
+
+@pytest.mark.parametrize(
+    ("lines", "outputs"),
+    [
+        ([answer("a", "r", 1), answer("a", "r", 9)], [9]),
+        ([answer("a", "r", 1), answer("a", None, 9)], [9]),
+        ([answer("a", None, 1), answer("a", "r", 9)], [9]),
+        ([answer("a", "r", 1), answer(None, "r", 9)], [9]),
+        ([answer(None, "r", 1), answer("a", "r", 9)], [9]),
+        ([answer("a", "r", 1), answer("a", "s", 9)], [1, 9]),
+        ([answer("a", None, 1), answer("b", None, 9), answer("a", None, 7)], [7, 9]),
+        (FAR, [5] + [1] * 400),
+        ([answer("a", "r", 1), "{", answer("a", "r", 9)], [9]),
+    ],
+)
+def test_lines_of_one_answer_are_one_request(lines: list[str], outputs: list[int]) -> None:
+    trace = Trace(io.BytesIO("\n".join(lines).encode()))
+    assert [one.output_tokens for one in trace] == outputs
+
+
+def session(tokens: list[tuple[int, int]]) -> bytes:
+    """A session of Codex: running totals of the input, and what was asked last."""
+    infos = [
+        {
+            "total_token_usage": {"input_tokens": total, "output_tokens": 1},
+            "last_token_usage": {"input_tokens": last, "cached_input_tokens": 0, "output_tokens": 1},
+        }
+        for total, last in tokens
+    ]
+    lines = [
+        {"timestamp": "2026-09-09T10:00:05.000Z", "type": "event_msg", "payload": {"type": "token_count", "info": info}}
+        for info in infos
+    ]
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+def test_a_running_total_that_stands_still_is_no_request() -> None:
+    trace = Trace(io.BytesIO(session([(10, 10), (10, 10), (25, 15)])))
+    assert [one.input_tokens for one in trace] == [10, 15]
+    assert any(note.startswith("1 line repeats an answer") for note in trace.notes)
+
+
+@pytest.mark.parametrize("seekable", [True, False])
+def test_an_archive_of_sessions_is_one_upload(seekable: bool) -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("p/b.jsonl", answer("a", "r", 9) + "\n" + answer("b", "s", 3))
+        archive.writestr("p/a.jsonl", answer("a", "r", 9))
+        archive.writestr("p/sub/agent-1.jsonl", answer("c", "t", 4))
+        archive.writestr("p/picture.png", b"\x89PNG")
+    held.seek(0)
+
+    class Pipe:
+        def read(self, size: int, /) -> bytes:
+            return held.read(size)
+
+    trace = Trace(held if seekable else Pipe())
+    assert sorted(one.output_tokens for one in trace) == [3, 4, 9]
+    assert (trace.left_out, trace.problems) == (0, ())
+    assert "3 files are read as one; 1 of other kinds are passed over." in trace.notes
+
+
+def test_a_folder_of_sessions_is_one_file(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.jsonl").write_text(answer("a", "r", 9), encoding="utf-8")
+    (tmp_path / "sub" / "b.jsonl").write_text(answer("a", "r", 9) + "\n" + answer("b", "s", 3), encoding="utf-8")
+    trace = Trace(Folder(tmp_path))
+    assert [one.output_tokens for one in trace] == [9, 3]
+    assert next(iter(Trace(Folder(tmp_path / "none"))), None) is None
+
+
+@pytest.mark.parametrize("broken", [b"PK\x03\x04", b"PK\x03\x04" + bytes(1000)])
+def test_a_broken_archive_says_so(broken: bytes) -> None:
+    trace = Trace(io.BytesIO(broken))
+    assert [*trace] == []
+    assert trace.problems == ("The file begins as a ZIP archive does, and is none that can be opened.",)
+
+
+# Traces
+
+
+def rows(block: int, *, seconds: bool) -> str:
+    """A made-up trace: prompts of any length whose ids are those of whole and begun blocks."""
+    lengths = [5 * block + 9, 9 * block + block // 2, 21 * block, 33 * block + 1, 64 * block, 64 * block + 1]
+    return "\n".join(
+        json.dumps(
+            {
+                "timestamp": time if seconds else time * 1000,
+                "input_length": length,
+                "output_length": 1,
+                "hash_ids": list(range(-(-length // block))),
+            }
+        )
+        for time, length in enumerate(lengths)
+    )
+
+
+@pytest.mark.parametrize("block", [16, 24, 64, 512, 1024])
+@pytest.mark.parametrize("seconds", [True, False])
+def test_block_and_unit_follow_from_the_numbers(block: int, seconds: bool) -> None:
+    trace = Trace(io.BytesIO(rows(block, seconds=seconds).encode()))
+    requests = [*trace]
+    assert {one.block_tokens for one in requests} == {block}
+    assert [one.time_s for one in requests] == [0, 1, 2, 3, 4, 5]
+    assert f"{block:,} tokens" in trace.notes[0]
+
+
+def test_what_does_not_follow_is_asked_and_can_be_said() -> None:
+    line = '{"timestamp": 0, "input_length": 100, "output_length": 1, "hash_ids": [1]}'
+    asked = Trace(io.BytesIO(line.encode()))
+    assert [*asked] == []
+    assert "100 and more would fit" in asked.problems[0]
+    (one,) = Trace(io.BytesIO(line.encode()), Written(block_tokens=512, unit="ms"))
+    assert one.block_tokens == 512
+    with pytest.raises(ValueError, match="unit is h"):
+        Written(unit="h")
+
+
+# Cost
+
+
+def test_the_cost_that_a_log_says_stands_beside_the_bill() -> None:
+    ledger = Ledger(PRICES)
+    log = '{"input_tokens": 1000000, "output_tokens": 0, "cost": 2.5}\n{"input_tokens": 5, "output_tokens": 0}'
+    assert len([*ledger.watched(Trace(io.BytesIO(log.encode())))]) == 2
+    found = ledger.recorded()
+    assert found is not None
+    assert (found.requests, found.usd, found.priced_usd) == (1, Decimal("2.5"), Decimal(3))
+    assert found.difference_usd == Decimal("-0.5")

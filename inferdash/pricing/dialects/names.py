@@ -27,7 +27,8 @@ _AROUND: Final = USAGES | _words(
     "response responses message body result results data payload info metadata attributes spanattributes "
     "properties event raw rawresponse modelresponse input output outputs outputbodyjson kwargs additionalkwargs "
     "responsemetadata llmoutput generationinfo providermetadata anthropic openai google bedrock vertex record log "
-    "entry completion span fields jsonpayload jsonbody metrics extra llm ai text mlflow chat amazonbedrockinvocationmetrics"
+    "entry completion span fields jsonpayload jsonbody metrics extra llm ai text mlflow chat "
+    "amazonbedrockinvocationmetrics"
 )
 AROUND: Final = re.compile(f"(?>{'|'.join(sorted(_AROUND, key=len, reverse=True))})*+")
 """Any number of these levels; it never goes back, so that no name takes long."""
