@@ -1,7 +1,7 @@
 """config.json files of many families against an independent count: exact, refused, or wrong.
 
-The files and counts stand in tests/facts/swept_configs.json, made with transformers 5.24.0 on the meta device: parameters
-of the model's class, and what a forward pass of it adds to its cache for one more token.
+The files and counts stand in tests/facts/swept_configs.json, made with transformers 5.24.0 on the meta device: the
+parameters of the model's class, and what a forward pass of it adds to its cache for one more token.
 
     python -m bench.sweep_configs
 """
@@ -59,7 +59,9 @@ def main() -> int:
         print(f"{one.name:56} {one.verdict:8} {count:>19} {cache:>14}  {one.said[:110]}")
     sums = Counter(one.verdict for one in found)
     compared = sum(case["cache_numbers"] is not None for case in cases.values())
-    print(f"{len(found)} files: {dict(sums)}; the cache was compared for {compared}, where the class has one to compare.")
+    print(
+        f"{len(found)} files: {dict(sums)}; the cache was compared for {compared}, where the class has one to compare."
+    )
     return 1 if sums["wrong"] else 0
 
 
