@@ -56,8 +56,10 @@ if billed:
 parts.notes((*result.problems, *result.notes) if result else ())
 if result and (result.block_tokens or page.is_open(result)):
     with st.expander("How the trace is written"):
-        st.number_input("Tokens of a block (0: as its numbers say)", min_value=0, value=0, key=page.BLOCK)
-        st.selectbox("Unit of its times", page.UNIT_NAMES, key=page.UNIT)
+        st.number_input(
+            "Tokens of a block (0: as its numbers say)", min_value=0, value=0, key=page.BLOCK, on_change=state.acted
+        )
+        st.selectbox("Unit of its times", page.UNIT_NAMES, key=page.UNIT, on_change=state.acted)
 st.markdown(api.unpriced(scenario))
 if result is None:
     st.markdown(page.FILES)

@@ -168,7 +168,7 @@ def _refuse_other_kinds(config: Config) -> None:
     said = f"is {what}" if what else "is no kind of model that is read here"
     raise UnreadConfigError(
         f"model_type “{_plain_name(config.model_type)}” {said}. Known are {len(FAMILIES)} kinds, such as llama, qwen3, "
-        "deepseek_v3 and mamba2; docs/files.md lists them."
+        "deepseek_v3 and mamba2; docs/config-files.md lists them."
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from inferdash.facts import huggingface, library
 from inferdash.facts.architecture import Architecture
+from inferdash.facts.files import model_files
 from inferdash.facts.huggingface import UnreadConfigError
 from inferdash.facts.precision import FILES, PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
@@ -384,3 +385,8 @@ def test_qwen_122b_in_q4_k_m() -> None:
     assert parameters(architecture).stored_total == 122_111_526_912
     assert float(checkpoint_bytes(architecture, PRECISIONS["q4_k_m"])) == pytest.approx(74e9, rel=0.015)
     assert shape.name == "Qwen3.5 397B-A17B"
+
+
+def test_the_page_about_files_says_what_is_declared() -> None:
+    """Written anew by `python -c "from inferdash.facts.files import model_files; print(model_files())"`."""
+    assert model_files() in (HERE.parent.parent / "docs" / "config-files.md").read_text(encoding="utf-8")
