@@ -303,7 +303,7 @@ def _sparse_layers(config: Config) -> Any:
         return [layer % period == offset for layer in layers]
     firsts = ("first_k_dense_replace", "first_last_k_dense_replace", "num_dense_layers", "moe_layer_start_index")
     first = config.whole(*firsts, default=0, least=0)
-    step = config.whole("decoder_sparse_step", "moe_layer_interval", "moe_layer_freq", default=1)
+    step = config.whole("decoder_sparse_step", "moe_layer_interval", "moe_layer_frequency", "moe_layer_freq", default=1)
     dense = config.numbers("mlp_only_layers") or ()
     by_step = [(layer + 1) % step == 0 if step > 1 else True for layer in layers]
     return [layer >= first and by_step[layer] and layer not in dense for layer in layers]

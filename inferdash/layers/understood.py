@@ -63,6 +63,11 @@ _PASSED_OVER: Final = re.compile(
     | use_rope | norm_before_gate | norm_after | use_expert_bias | topk_prob | num_mtp_modules | mtp_\w+
     | use_(grouped_topk|routing_bias|mtp|gemma_norm|nope|expert_bias) | num_(nextn_predict|mtp)_\w* | lm_head_bias
     | partial_\w+ | attention_value_scale | use_head_wise_attn_gate
+    | enc_index | enable_expert_tensor_parallelism | moe_(eval|train|min)_capacity\w* | moe_token_dropping
+    | parallel_attn_mlp_res | max_attn_value | dense_list | mask_init_id | class_num | pool_type
+    | add_classification_head | org_vocab_size | moe_drop_tokens | moe_random_routing_dropped_token | shared_moe_mode
+    | postnorm | _from_model_config | post_layer_norm | output_projection | pad_key_length | validate_runner_input
+    | position_embedding_xdrope | multi_query_attention | apply_residual_connection_\w+ | bias_dropout_fusion
     """,
     re.VERBOSE,
 )

@@ -19,6 +19,7 @@ from inferdash.studies import model
 HERE = Path(__file__).parent
 COUNTS: dict[str, Any] = json.loads((HERE / "library_counts.json").read_text())
 """Fields of a file -> parameters of the model's class in transformers 5.24.0, counted in the class itself."""
+REMOTE: dict[str, Any] = json.loads((HERE / "hub_configs.json").read_text())
 PUBLISHED = {model["preset"]: model["config"] for model in json.loads((HERE / "published_models.json").read_text())}
 LLAMA, MIXTRAL, QWEN3 = (PUBLISHED[name] for name in ("llama-3.1-8b", "mixtral-8x7b", "qwen3-32b"))
 NEMOTRON = COUNTS["nemotron_h"]["config"]
@@ -36,6 +37,13 @@ def problems(config: dict[str, Any]) -> str:
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_family_and_its_switches_are_counted_as_its_class_has_them(name: str) -> None:
     assert stored(COUNTS[name]["config"]) == COUNTS[name]["parameters"]
+
+
+@pytest.mark.parametrize("name", REMOTE)
+def test_files_of_remote_code(name: str) -> None:
+    found = huggingface.read(REMOTE[name]["config"])
+    assert parameters(found.architecture).stored_total == REMOTE[name]["parameters"]
+    assert huggingface.read(json.loads(json.dumps(found.used))).architecture == found.architecture
 
 
 def test_chatglm_is_read_by_the_names_of_its_own_file() -> None:
