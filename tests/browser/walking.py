@@ -57,10 +57,11 @@ _UNFOLD: Final = f"""async () => {{ {_READ}
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const closed = () => [...document.querySelectorAll("details:not([open]) > summary")].find(
     (one) => !/Working|Sources/.test(one.textContent));
-  for (let one; (one = closed()); ) {{
-    one.click();
-    await wait(100);
-    while (!ready() || !one.parentElement.open) await wait(25);
+  for (let still = 0; still < 500; ) {{
+    const one = ready() && closed();
+    if (one) one.click();
+    await wait(one ? 300 : 50);
+    still = one || !ready() ? 0 : still + 50;
   }}
 }}"""
 _COME: Final = f"(path) => {{ {_READ} return ready() && location.pathname.slice(1) === path; }}"
