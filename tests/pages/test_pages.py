@@ -275,14 +275,14 @@ def test_the_address_wins_when_the_reader_goes_back() -> None:
 
 
 CONFIG_OF_A_STRANGER = {
-    "model_type": "stranger",
+    "model_type": "llama9",
     "hidden_size": 64,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "intermediate_size": 128,
     "vocab_size": 1000,
 }
-NOT_KNOWN = "model_type “stranger” is not known"
+NOT_KNOWN = "model_type “llama9” is not known"
 
 
 def test_a_pasted_config_is_read_with_the_click_that_follows() -> None:
@@ -291,9 +291,9 @@ def test_a_pasted_config_is_read_with_the_click_that_follows() -> None:
         app.text_area(key="_pasted").set_value(json.dumps(CONFIG_OF_A_STRANGER | {"hidden_size": hidden}))
         app.button(key="_read_pasted").click().run()
         assert f'"hidden_size":{hidden}' in address(app)["config"]
-    assert any(text.value.startswith("Read: stranger") for text in app.text)
+    assert any(text.value.startswith("Read: llama9") for text in app.text)
     field(app, "model").set_value("qwen3-8b").run()
-    assert not [text.value for text in app.text if "stranger" in text.value]
+    assert not [text.value for text in app.text if "llama9" in text.value]
 
 
 def test_what_was_assumed_of_a_model_stands_on_every_page() -> None:
