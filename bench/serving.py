@@ -30,9 +30,9 @@ BATCHES: Final = 4
 def closed_form_s(one: Point, engine: Engine) -> float:
     """Expected seconds of a batch: its prompts, then its answers side by side."""
     total = engine.server if one.publisher in SERVED else 0.0
-    for count, positions, at_limit in one.passes:
-        part = expected_pass(one.machine, engine, at_limit, requests=1, positions=positions)
-        total += count * float(part.pass_s) if part else float("nan")
+    for step in one.passes:
+        part = expected_pass(one.machine, engine, step.one, requests=step.requests, positions=step.positions)
+        total += step.passes * float(part.pass_s) if part else float("nan")
     return total
 
 

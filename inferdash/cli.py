@@ -1,4 +1,4 @@
-"""The command: `inferdash` opens the dashboard; `inferdash report`, `model` and `replay` print numbers."""
+"""The command: `inferdash` opens the dashboard; `inferdash report`, `model`, `replay` and `score` print numbers."""
 
 import argparse
 import dataclasses
@@ -25,7 +25,7 @@ from inferdash.pricing.recorded import Ledger, Recorded
 from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies import model, report, traffic
+from inferdash.studies import model, report, score, traffic
 
 _NOT_READ_IN_FULL = 2
 _NOBODY_READS = 141
@@ -72,7 +72,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         metavar="NAME",
         help="a name by which browsers may reach it; without one, any for an address that is not local",
     )
-    commands = parser.add_subparsers(dest="command", metavar="report, model, replay", title="instead of the dashboard")
+    commands = parser.add_subparsers(
+        dest="command", metavar="report, model, replay, score", title="instead of the dashboard"
+    )
     printed = commands.add_parser("report", help="print the numbers of a scenario")
     printed.add_argument("link", help="a link of the dashboard, or its query: '?model=qwen3-32b&v=1'")
     form = printed.add_mutually_exclusive_group()
@@ -98,6 +100,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     run.add_argument("--block", type=int, default=0, help="tokens of a block of a trace (or as its numbers say)")
     run.add_argument("--time-unit", choices=tuple(UNITS), default="", help="of a trace (or as its times say)")
     run.add_argument("--json", action="store_true", help="as JSON")
+    tests = commands.add_parser("score", help="hold load tests against what is expected of them")
+    tests.add_argument(
+        "file",
+        metavar="FILE",
+        help="a table of load tests as CSV (docs/numbers.md has its columns), or a load tool's file",
+    )
+    tests.add_argument("--on", metavar="LINK", help="what a load tool's file ran on: '?model=qwen3-32b&gpus=2&v=1'")
+    tests.add_argument("--json", action="store_true", help="as JSON, in base units")
     given = parser.parse_args(arguments)
     match given.command:
         case "report":
@@ -107,6 +117,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         case "replay":
             written = (given.block, given.time_unit)
             return _replay(given.file, priced=given.prices, rules=given.rules, written=written, as_json=given.json)
+        case "score":
+            return _score(given.file, given.on, as_json=given.json)
     return _dashboard(given.address, given.port, given.host)
 
 
@@ -189,6 +201,30 @@ def _content(path: Path) -> bytes | None:
             return stream.read(huggingface.LARGEST_FILE + 1)
     except OSError as error:
         raise UnreadConfigError(f"The file cannot be read: {error.strerror}.") from None
+
+
+def _score(source: str, link: str | None, *, as_json: bool) -> int:
+    try:
+        on = None
+        if link is not None:
+            decoded = links.decode(link)
+            if decoded.problems:
+                problem = f"--on: {decoded.problems[0].sentence}"
+                print(f"inferdash: {problem}", file=sys.stderr)
+                return _NOT_READ_IN_FULL
+            on = decoded.scenario.deployment, decoded.scenario.program
+        found = score.score(score.read_any(Path(source).read_text(encoding="utf-8-sig"), on), on)
+    except (ValueError, OSError) as error:
+        sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
+        if as_json:
+            _print_json({"problems": [sentence]})
+        print(f"inferdash: {sentence}", file=sys.stderr)
+        return _NOT_READ_IN_FULL
+    if as_json:
+        _print_json(score.as_json(found))
+    else:
+        print(score.text(found))
+    return _NOT_READ_IN_FULL if any(one.problem for one in found) else 0
 
 
 def _replay(source: str, *, priced: str, rules: str | None, written: tuple[int, str], as_json: bool) -> int:

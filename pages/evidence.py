@@ -27,6 +27,8 @@ def by_group() -> None:
     st.caption(page.TERMS)
     parts.download(table, name=page.NAME)
     st.markdown(page.METHOD)
+    parts.table(page.OTHERS)
+    parts.table(page.newest())
 
 
 def nearest() -> None:

@@ -20,11 +20,13 @@ class Bands(Validated):
     decode: Band
     prefill: Band
     serving: Band
-    """Of a batch of whole requests, prompts and answers."""
+    """Of a batch of whole requests, or of the time per output token, where requests share a server."""
+    first_token: Band
+    """Of the time to first token there."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "Bands":
-        if any(low > high for low, high in (self.decode, self.prefill, self.serving)):
+        if any(low > high for low, high in (self.decode, self.prefill, self.serving, self.first_token)):
             raise PydanticCustomError("band", "a band starts with its lower factor")
         return self
 
@@ -34,10 +36,14 @@ class Reach(Validated):
 
     bandwidth_share: Share
     """Of the datasheet's bandwidth, while a pass loads."""
+    experts_bandwidth_share: Share
+    """The same, of the parameters of routed experts."""
     bandwidth_ceiling: BytesPerSecond | None = None
     """Bytes a second that the kernels come close to on no accelerator, however fast; absent where none was seen."""
     arithmetic_share: Share
     """Of the dense peak, `peak_factor` times, while it multiplies with the parameters."""
+    experts_arithmetic_share: Share
+    """The same, with those of wide experts; narrow ones take `experts_narrow` on top."""
     peak_factor: float = Field(default=1, ge=1)
     """Times the dense peak with sums at 32 bits: 2 where sums at 16 bits are twice as fast and the engine uses them."""
     layer: Seconds = Field(gt=0)
@@ -56,16 +62,41 @@ class Engine(Sourced):
     """Operations a second that its kernels come close to on no accelerator; absent where none was seen."""
     attention_share: Share
     """Of the dense peak, while a pass works on keys and values."""
+    latent_attention: float = Field(ge=0)
+    """Times the arithmetic of latent attention at full speed that it takes on top."""
+    experts_narrow: float = Field(ge=0)
+    """Times the arithmetic of experts at full speed that it takes on top where they are 1,024 columns wide on an
+    accelerator, and twice that where they are half as wide."""
+    experts_packed: float = Field(ge=0)
+    """The same where experts are packed below 8 bits and widened before they are multiplied."""
     vector_trips: PositiveFloat
     """Times that the vector of a position goes to memory or comes from it in a layer."""
-    experts_loading: PositiveFloat
-    """On the time of loading that comes on top of the datasheet's, where the model has experts."""
-    experts_factor: PositiveFloat
-    """On the time of a layer, where the model has experts."""
+    experts_layer: Seconds = Field(ge=0)
+    """That a layer adds on top where it has experts."""
+    latent_layer: Seconds = Field(ge=0)
+    """The same where its attention is latent."""
+    sparse_layer: Seconds = Field(ge=0)
+    """The same where an indexer chooses tokens."""
+    recurrent_layer: Seconds = Field(ge=0)
+    """The same where it keeps a state of fixed size."""
+    scaled_layer: Seconds = Field(ge=0)
+    """The same where numbers are scaled block by block before each matrix."""
     stage: Seconds = Field(ge=0)
     """That a pass waits between two groups of layers."""
+    host_pass: Seconds = Field(ge=0)
+    """That the processor beside the accelerators adds to a pass."""
+    host_request: Seconds = Field(ge=0)
+    """That it adds to a pass for each request in it."""
     server: Seconds = Field(ge=0)
-    """That a server adds to the time to first token."""
+    """That a server which is free adds to the time to first token."""
+    server_token: Seconds = Field(ge=0)
+    """That it adds for each token of the prompt."""
+    server_request: Seconds = Field(ge=0)
+    """That it adds for each request in flight."""
+    admission: float = Field(ge=0)
+    """Passes of the decode until it takes in a new request, where others write."""
+    mixes: bool = True
+    """Whether a pass that reads prompts writes tokens of other requests too."""
     chunk: NonNegativeInt = 8192
     """Positions that it puts into one pass of a prefill at most."""
     calibrated_once: Bands

@@ -70,6 +70,11 @@ class Precision:
             return self.table_bits
         return self.matrix_bits if kind == "experts" else self.small_bits
 
+    @property
+    def scaled_blocks(self) -> bool:
+        """Whether vectors are brought to 8 bits block by block, with a scale each, before every matrix."""
+        return self.rate == "dense_fp8" and 8 < self.bits("dense", mixture=True) < 9  # noqa: PLR2004 - bits and scales
+
     @cached_property
     def _mean(self) -> dict[Kind, float]:
         parameters: dict[Kind, int] = {}

@@ -8,13 +8,16 @@ import numpy.typing as npt
 
 from inferdash.facts.engine import Engine
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.expected import ExpectedPass, share_with_experts
+from inferdash.physics.expected import ExpectedPass
 
 Array: TypeAlias = npt.NDArray[np.float64]
-PARTS: Final = ("load_s", "compute_s", "layers_s", "vectors_s", "waiting_s")
+PARTS: Final = ("load_s", "compute_s", "layers_s", "vectors_s", "waiting_s", "host_s")
 """Parts of an expected time that move; the server's time is the last one. The link keeps its bandwidth."""
 IN_A_PREFILL: Final = ("compute_s", "waiting_s")
 """Those that a prefill moves: what it seems to say of the others carries over to decode passes wrongly."""
+_LAYERS: Final = ("experts_layer", "latent_layer", "sparse_layer", "recurrent_layer", "scaled_layer")
+_ARITHMETIC: Final = ("latent_attention", "experts_narrow", "experts_packed")
+_SERVER: Final = ("server", "server_token", "server_request")
 READING: Final = 0.05
 """Error of a measurement itself, as a logarithm: how near to it the engine is moved."""
 MOVE: Final = 0.3
@@ -68,11 +71,13 @@ def moved(
     """
     family = machine.accelerator.family
     reach = engine.reach[family]
-    beyond = engine.experts_loading if machine.parameters.mixture else 1.0
-    share = float(share_with_experts(share=reach.bandwidth_share, factor=beyond))
     least = np.full(len(PARTS) + 1, 1e-3)
-    least[:2] = share, max(reach.arithmetic_share, engine.attention_share)
-    load, compute, layers, vectors, waiting, server = factors(
+    mixture = machine.parameters.mixture
+    least[:2] = (
+        max(reach.bandwidth_share, reach.experts_bandwidth_share if mixture else 0),
+        max(reach.arithmetic_share, reach.experts_arithmetic_share if mixture else 0, engine.attention_share),
+    )
+    load, compute, layers, vectors, waiting, host, server = factors(
         np.array([moving for moving, _ in parts]).T, np.array([stays for _, stays in parts]), measured_s, least
     ).tolist()
 
@@ -81,13 +86,18 @@ def moved(
 
     own = reach.model_copy(
         update={
-            "bandwidth_share": 1 / (1 + (load / share - 1) / beyond),
+            "bandwidth_share": reach.bandwidth_share / load,
+            "experts_bandwidth_share": min(1.0, reach.experts_bandwidth_share / load),
             "bandwidth_ceiling": ceiling(reach.bandwidth_ceiling, load),
             "arithmetic_share": reach.arithmetic_share / compute,
+            "experts_arithmetic_share": min(1.0, reach.experts_arithmetic_share / compute),
             "layer": reach.layer * layers,
             "exchange": reach.exchange * waiting,
         }
     )
+    grown = {name: getattr(engine, name) * layers for name in _LAYERS}
+    grown |= {name: getattr(engine, name) * compute for name in _ARITHMETIC}
+    grown |= {name: getattr(engine, name) * server for name in _SERVER}
     return engine.model_copy(
         update={
             "reach": {**engine.reach, family: own},
@@ -95,6 +105,8 @@ def moved(
             "attention_share": engine.attention_share / compute,
             "vector_trips": engine.vector_trips * vectors,
             "stage": engine.stage * waiting,
-            "server": engine.server * server,
+            "host_pass": engine.host_pass * host,
+            "host_request": engine.host_request * host,
+            **grown,
         }
     )

@@ -1,6 +1,6 @@
 """What runs on what: a model in its number formats on accelerators, and how they share it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from inferdash.facts.accelerator import Accelerator
@@ -8,6 +8,7 @@ from inferdash.facts.architecture import Architecture
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import Precision
 from inferdash.formula import Number
+from inferdash.layers.counts import Counts
 from inferdash.physics import parallelism
 from inferdash.physics.parallelism import EVEN, Layout
 from inferdash.physics.parameters import (
@@ -60,6 +61,23 @@ class Deployment:
         one = parallelism.counts_of_one(blocks, self.layout).times(self.layout.pipeline)
         return bytes_in_format(
             self.weights, one, output=counts.output_layer / self.layout.tensor, mixture=counts.mixture
+        )
+
+    def loaded_bytes_apart(self, *, positions: Number) -> tuple[Number, Number]:
+        """Bytes that one accelerator loads in a pass over `positions` positions: outside routed experts, and of them.
+
+        An even share of all where the layout is even.
+        """
+        blocks, counts = loaded_in_blocks(self.architecture, positions=positions), self.parameters
+        tables = counts.output_layer / (self.gpus if self.layout.even else self.layout.tensor)
+        if self.layout.even:
+            blocks = blocks.times(1 / self.gpus)
+        else:
+            blocks = parallelism.counts_of_one(blocks, self.layout).times(self.layout.pipeline)
+        outside, routed = replace(blocks, experts=0), Counts(experts=blocks.experts)
+        return (
+            bytes_in_format(self.weights, outside, output=tables, mixture=counts.mixture),
+            bytes_in_format(self.weights, routed, output=0, mixture=counts.mixture),
         )
 
 

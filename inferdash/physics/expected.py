@@ -1,17 +1,18 @@
 """The expected time of a pass: what engines have been measured to reach, beside the limit of the datasheet.
 
 The parts stand one after another, as measurements say: loading, arithmetic, a time for each layer, the vectors on their
-way through memory, and the waiting of accelerators for each other. The limit is a floor under their sum.
+way through memory, the waiting of accelerators for each other, and the processor beside them. The limit is a floor
+under their sum.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from inferdash.facts.engine import Band, Engine
 from inferdash.formula import Number, formula
+from inferdash.physics.amounts import Amounts, amounts
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.parallelism import ACTIVATION_BYTES
 from inferdash.physics.passes import Pass, one_pass
 
 
@@ -25,15 +26,6 @@ def reached_share(*, share: Number, rate: Number, ceiling: Number) -> Number:
 
 
 @formula(unit="%", ref="measured")
-def share_with_experts(*, share: Number, factor: Number) -> Number:
-    """Share of the bandwidth where a model has experts: what loading takes beyond the datasheet's time, times a factor.
-
-    Parameters of experts are read in pieces, and one accelerator may hold more of the chosen experts than another.
-    """
-    return 1 / (1 + factor * (1 / share - 1))
-
-
-@formula(unit="%", ref="measured")
 def share_of_peak(*, share: Number, peak_factor: Number) -> Number:
     """Share of the dense peak where sums at 16 bits multiply `peak_factor` times as fast, and `share` is of that.
 
@@ -43,40 +35,50 @@ def share_of_peak(*, share: Number, peak_factor: Number) -> Number:
 
 
 @formula(unit="s", ref="measured")
-def expected_load_s(*, load_s: Number, share: Number) -> Number:
-    """Seconds of loading at a share of the bandwidth; `load_s` is at all of it."""
-    return load_s / share
+def expected_load_s(*, load_s: Number, share: Number, experts_load_s: Number, experts_share: Number) -> Number:
+    """Seconds of loading at shares of the bandwidth, that of routed experts apart; `load_s` is at all of it."""
+    return load_s / share + experts_load_s / experts_share
 
 
 @formula(unit="s", ref="measured")
 def expected_compute_s(
-    *, compute_s: Number, attention_part: Number, matrix_share: Number, attention_share: Number
+    *,
+    matrices_s: Number,
+    share: Number,
+    experts_s: Number,
+    experts_share: Number,
+    attention_s: Number,
+    attention_share: Number,
+    on_top_s: Number,
 ) -> Number:
-    """Seconds of arithmetic at shares of the peaks, that of attention lower; `compute_s` is at all of them.
+    """Seconds of arithmetic at shares of the peaks, that of attention lower; what goes in is at all of them.
 
-    `attention_part` is how much of that time is attention.
+    `on_top_s` is what latent attention and narrow or packed experts take beside that.
     """
-    return compute_s * ((1 - attention_part) / matrix_share + attention_part / attention_share)
-
-
-@formula(unit="%", ref="measured")
-def attention_part(*, matrix_flops: Number, peak: Number, attention_flops: Number, attention_peak: Number) -> Number:
-    """Part of the time of arithmetic that is attention, at full peaks."""
-    return attention_flops / attention_peak / (matrix_flops / peak + attention_flops / attention_peak)
+    return matrices_s / share + experts_s / experts_share + attention_s / attention_share + on_top_s
 
 
 @formula(unit="s", ref="measured")
-def layers_s(*, layers: Number, layer_s: Number, factor: Number) -> Number:
-    """Seconds that the layers add to a pass: kernels that start, small ones, gaps between them."""
-    return layers * layer_s * factor
-
-
-@formula(unit="s", ref="measured")
-def vectors_s(
-    *, trips: Number, layers: Number, positions: Number, hidden: Number, bytes_per_number: Number, bandwidth: Number
+def on_top_s(
+    *, latent_s: Number, latent: Number, narrow_s: Number, narrow: Number, packed_s: Number, packed: Number
 ) -> Number:
-    """Seconds in which the vectors of the positions go to memory and come back, `trips` times in each layer."""
-    return trips * layers * positions * hidden * bytes_per_number / bandwidth
+    """Seconds of arithmetic that latent attention, narrow experts and packed ones take more than others."""
+    return latent_s * latent + narrow_s * narrow + packed_s * packed
+
+
+@formula(unit="s", ref="measured")
+def layers_s(*, layers: Number, layer_s: Number, special_s: Number) -> Number:
+    """Seconds that the layers add to a pass: kernels that start, small ones, gaps between them.
+
+    `special_s` is what layers of special kinds add beyond.
+    """
+    return layers * layer_s + special_s
+
+
+@formula(unit="s", ref="measured")
+def host_s(*, passes: Number, pass_s: Number, requests: Number, request_s: Number) -> Number:
+    """Seconds that the processor beside the accelerators adds: for a pass, and for each request in it."""
+    return passes * pass_s + requests * request_s
 
 
 @formula(unit="s", ref="measured")
@@ -95,15 +97,24 @@ def expected_pass_s(
     vectors_s: Number,
     link_s: Number,
     waiting_s: Number,
+    host_s: Number,
 ) -> Number:
     """Expected seconds of a pass: the sum of its parts, and never less than the limit."""
-    return np.maximum(limit_s, load_s + compute_s + layers_s + vectors_s + link_s + waiting_s)
+    return np.maximum(limit_s, load_s + compute_s + layers_s + vectors_s + link_s + waiting_s + host_s)
 
 
 @formula(unit="s", ref="measured")
 def served_prefill_s(*, prefill_s: Number, server_s: Number) -> Number:
     """Expected seconds to the first token through a server that has nothing else to do."""
     return prefill_s + server_s
+
+
+@formula(unit="s", ref="measured")
+def server_s(
+    *, server_s: Number, token_s: Number, prompt: Number, request_s: Number = 0, in_flight: Number = 0
+) -> Number:
+    """Expected seconds of the server beside the passes: of its own, by tokens of the prompt, by requests in flight."""
+    return server_s + token_s * prompt + request_s * in_flight
 
 
 @formula(unit="times", ref="measured")
@@ -138,6 +149,7 @@ class ExpectedPass:
     vectors_s: Number
     link_s: Number
     waiting_s: Number
+    host_s: Number
     limit_s: Number
     pass_s: Number
 
@@ -159,7 +171,9 @@ class ExpectedPass:
 def expected_pass(
     deployment: Deployment, engine: Engine, one: Pass, *, requests: Number, positions: Number
 ) -> ExpectedPass | None:
-    """The expected time of a pass; None where no peak of the accelerator is known.
+    """The expected time of a pass; None for a prefill where no peak of the accelerator is known.
+
+    A pass that writes hardly needs its arithmetic: without a peak it is left out, and the loading is the floor.
 
     Args:
         deployment: what runs on what.
@@ -168,69 +182,72 @@ def expected_pass(
         requests: requests in the pass.
         positions: new positions of each request.
     """
-    chip, shape, layout = deployment.accelerator, deployment.architecture, deployment.layout
-    if one.compute_s is None or one.pass_s is None or deployment.peak is None or deployment.attention_peak is None:
-        return None
+    if one.compute_s is None or one.pass_s is None:
+        if np.any(np.asarray(positions) > 1):
+            return None
+        link = 0.0 if one.link_s is None else one.link_s
+        one = replace(one, compute_s=0 * one.load_s, pass_s=one.load_s + link)
+    return of_amounts(deployment, engine, amounts(deployment, one, requests=requests, positions=positions))
+
+
+def of_amounts(deployment: Deployment, engine: Engine, one: Amounts) -> ExpectedPass:
+    """The expected time of what passes have to do."""
+    chip = deployment.accelerator
     reach = engine.reach[chip.family]
-    bandwidth_share: Number = reach.bandwidth_share
-    if deployment.parameters.mixture:
-        bandwidth_share = share_with_experts(share=bandwidth_share, factor=engine.experts_loading)
-    matrix_share = share_of_peak(share=reach.arithmetic_share, peak_factor=reach.peak_factor)
+    load_shares: list[Number] = [reach.bandwidth_share, reach.experts_bandwidth_share]
     if reach.bandwidth_ceiling is not None:
-        bandwidth_share = reached_share(share=bandwidth_share, rate=chip.bandwidth, ceiling=reach.bandwidth_ceiling)
+        load_shares = [
+            reached_share(share=share, rate=chip.bandwidth, ceiling=reach.bandwidth_ceiling) for share in load_shares
+        ]
+    shares: list[Number] = [
+        share_of_peak(share=share, peak_factor=reach.peak_factor)
+        for share in (reach.arithmetic_share, reach.experts_arithmetic_share)
+    ]
     if engine.arithmetic_ceiling is not None:
-        matrix_share = reached_share(share=matrix_share, rate=deployment.peak, ceiling=engine.arithmetic_ceiling)
-    part = attention_part(
-        matrix_flops=one.matrix_flops,
-        peak=deployment.peak,
-        attention_flops=one.attention_flops,
-        attention_peak=deployment.attention_peak,
-    )
-    load = expected_load_s(load_s=one.load_s, share=bandwidth_share)
-    compute = expected_compute_s(
-        compute_s=one.compute_s,
-        attention_part=part,
-        matrix_share=matrix_share,
-        attention_share=engine.attention_share,
-    )
-    layers = layers_s(
-        layers=shape.layers,
-        layer_s=reach.layer,
-        factor=engine.experts_factor if deployment.parameters.mixture else 1,
-    )
-    sharing = layout.data if not layout.even else deployment.gpus
-    vectors = vectors_s(
-        trips=engine.vector_trips,
-        layers=shape.layers,
-        positions=requests * positions / sharing,
-        hidden=shape.hidden,
-        bytes_per_number=ACTIVATION_BYTES,
-        bandwidth=chip.bandwidth,
-    )
-    waiting = waiting_s(
-        exchanges=2 * shape.layers if layout.tensor > 1 else 0,
-        exchange_s=reach.exchange,
-        gaps=layout.pipeline - 1,
-        gap_s=engine.stage,
-    )
-    link = 0.0 if one.link_s is None else one.link_s
-    return ExpectedPass(
-        load_s=load,
-        compute_s=compute,
-        layers_s=layers,
-        vectors_s=vectors,
-        link_s=link,
-        waiting_s=waiting,
-        limit_s=one.pass_s,
-        pass_s=expected_pass_s(
-            limit_s=one.pass_s,
-            load_s=load,
-            compute_s=compute,
-            layers_s=layers,
-            vectors_s=vectors,
-            link_s=link,
-            waiting_s=waiting,
+        peak = 0.0 if deployment.peak is None else deployment.peak
+        shares = [reached_share(share=share, rate=peak, ceiling=engine.arithmetic_ceiling) for share in shares]
+    parts: dict[str, Number] = {
+        "load_s": expected_load_s(
+            load_s=one.load_matrices_s + one.load_cache_s,
+            share=load_shares[0],
+            experts_load_s=one.load_experts_s,
+            experts_share=load_shares[1],
         ),
+        "compute_s": expected_compute_s(
+            matrices_s=one.matrices_s,
+            share=shares[0],
+            experts_s=one.experts_s,
+            experts_share=shares[1],
+            attention_s=one.attention_s,
+            attention_share=engine.attention_share,
+            on_top_s=on_top_s(
+                latent_s=one.latent_s,
+                latent=engine.latent_attention,
+                narrow_s=one.narrow_s,
+                narrow=engine.experts_narrow,
+                packed_s=one.packed_s,
+                packed=engine.experts_packed,
+            ),
+        ),
+        "layers_s": layers_s(layers=one.layers, layer_s=reach.layer, special_s=_special_s(engine, one)),
+        "vectors_s": engine.vector_trips * one.vectors_s,
+        "link_s": one.link_s,
+        "waiting_s": waiting_s(exchanges=one.exchanges, exchange_s=reach.exchange, gaps=one.gaps, gap_s=engine.stage),
+        "host_s": host_s(
+            passes=one.passes, pass_s=engine.host_pass, requests=one.requests, request_s=engine.host_request
+        ),
+    }
+    return ExpectedPass(**parts, limit_s=one.limit_s, pass_s=expected_pass_s(limit_s=one.limit_s, **parts))
+
+
+def _special_s(engine: Engine, one: Amounts) -> Number:
+    """Seconds that layers with experts, latent or sparse attention, a state or scaled blocks add beyond others."""
+    return (
+        one.experts_layers * engine.experts_layer
+        + one.latent_layers * engine.latent_layer
+        + one.sparse_layers * engine.sparse_layer
+        + one.recurrent_layers * engine.recurrent_layer
+        + one.scaled_layers * engine.scaled_layer
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
@@ -41,6 +41,17 @@ FORMATS: Final = {
 """Name in the points -> number format. A mix of widths in one file is its mean: Llama 3 8B is 4.92 GB in Q4_K_M."""
 
 
+class Step(NamedTuple):
+    """Equal passes of a published result."""
+
+    passes: float
+    requests: int
+    """In each pass."""
+    positions: float
+    """Of each request, new ones."""
+    one: Pass
+
+
 @dataclass(frozen=True)
 class Point:
     """A published result, with the passes that it took."""
@@ -50,8 +61,7 @@ class Point:
     kind: str
     """Of the accelerator."""
     machine: Deployment
-    passes: tuple[tuple[float, int, Pass], ...]
-    """How many, positions in each, the pass."""
+    passes: tuple[Step, ...]
     measured_s: float
 
     @property
@@ -107,7 +117,7 @@ def points() -> tuple[Point, ...]:
 
 
 @cache
-def _tables() -> tuple[dict[str, Architecture], dict[str, tuple[Accelerator, str]], dict[str, str]]:
+def tables() -> tuple[dict[str, Architecture], dict[str, tuple[Accelerator, str]], dict[str, str]]:
     """Models, accelerators with their family, publishers, by what points call them."""
     return (
         {row["model"]: _model(row) for row in rows_of("models")},
@@ -118,7 +128,7 @@ def _tables() -> tuple[dict[str, Architecture], dict[str, tuple[Accelerator, str
 
 def point(row: dict[str, str]) -> Point:
     """A row of presets/measured/points.csv with its passes."""
-    shapes, chips, publishers = _tables()
+    shapes, chips, publishers = tables()
     shape, (chip, kind), publisher = shapes[row["model"]], chips[row["accelerator"]], publishers[row["origin"]]
     weights = FORMATS[row["weights"]]
     if row["engine"] == "llama.cpp" and row["weights"] == "mxfp4":
@@ -134,29 +144,26 @@ def point(row: dict[str, str]) -> Point:
     return Point(row, publisher, kind, machine, tuple(_passes(row, machine)), float(row["measured_s"]))
 
 
-def _passes(row: dict[str, str], machine: Deployment) -> list[tuple[float, int, Pass]]:
+def _passes(row: dict[str, str], machine: Deployment) -> list[Step]:
     batch = int(float(row["batch"]))
     found = []
+
+    def step(count: float, requests: int, positions: float, past: float) -> Step:
+        one = one_pass(machine, requests=requests, positions=positions, past=past, output_positions=1)
+        return Step(count, requests, positions, one)
+
     if row["phase"] != "decode":
         prompt = int(row["prompt"])
         chunk = int(row["chunk"] or CHUNK)
         if prompt * batch <= chunk or prompt <= chunk:  # whole prompts share a pass
             together = max(1, min(batch, chunk // prompt))
-            one = one_pass(machine, requests=together, positions=prompt, past=0, output_positions=1)
-            found.append((batch / together, together * prompt, one))
+            found.append(step(batch / together, together, prompt, 0))
         else:
             parts = ceil(prompt / chunk)
-            size = prompt / parts
-            found += [
-                (batch, int(size), one_pass(machine, requests=1, positions=size, past=part * size, output_positions=1))
-                for part in range(parts)
-            ]
+            found += [step(batch, 1, prompt / parts, part * prompt / parts) for part in range(parts)]
     if row["phase"] == "decode":
-        found.append(
-            (1, batch, one_pass(machine, requests=batch, positions=1, past=int(row["context"]), output_positions=1))
-        )
+        found.append(step(1, batch, 1, int(row["context"])))
     if row["phase"] == "e2e":
         answer = int(row["answer"])
-        past = int(row["prompt"]) + answer / 2
-        found.append((answer - 1, batch, one_pass(machine, requests=batch, positions=1, past=past, output_positions=1)))
+        found.append(step(answer - 1, batch, 1, int(row["prompt"]) + answer / 2))
     return found

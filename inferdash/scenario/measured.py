@@ -19,7 +19,14 @@ from inferdash.facts import library
 from inferdash.facts.engine import Bands, Engine
 from inferdash.formula import recording
 from inferdash.physics.calibration import IN_A_PREFILL, PARTS, moved, parts_of
-from inferdash.physics.expected import ExpectedPass, expected, expected_batch, expected_prefill, factor_needed
+from inferdash.physics.expected import (
+    ExpectedPass,
+    expected,
+    expected_batch,
+    expected_prefill,
+    factor_needed,
+    server_s,
+)
 from inferdash.physics.passes import Pass, decode, prefill
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.marks import CONFIG, as_text, clipped
@@ -94,7 +101,13 @@ class Measured:
 
     def expected_s(self, engine: Engine) -> float:
         """Expected seconds of what was measured."""
-        return float(self.expected(engine).pass_s) + (engine.server if self.kind == "ttft" else 0.0)
+        return float(self.expected(engine).pass_s) + self.server_s(engine)
+
+    def server_s(self, engine: Engine) -> float:
+        """Seconds that a server is expected to add to what was measured."""
+        if self.kind != "ttft":
+            return 0.0
+        return float(server_s(server_s=engine.server, token_s=engine.server_token, prompt=self.machine.prompt))
 
     def factor_needed(self, engine: Engine) -> float:
         """Factor of the narrowest band of that engine that reaches it."""
@@ -242,7 +255,7 @@ def calibrated(key: str, own: tuple[Measured, ...]) -> Engine:
         parts = [
             parts_of(
                 one.expected(engine),
-                server_s=engine.server if one.kind == "ttft" else 0.0,
+                server_s=one.server_s(engine),
                 moves=IN_A_PREFILL if one.kind == "ttft" else PARTS,
             )
             for one in own

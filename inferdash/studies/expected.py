@@ -9,7 +9,7 @@ from inferdash import quantities
 from inferdash.facts.engine import Band, Bands
 from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.expected import ExpectedPass, expected, expected_prefill, served_prefill_s
+from inferdash.physics.expected import ExpectedPass, expected, expected_prefill, served_prefill_s, server_s
 from inferdash.physics.passes import decode
 from inferdash.physics.request import mean_past, time_to_first_token_s
 from inferdash.scenario import Scenario
@@ -27,9 +27,13 @@ class Expected:
 
 
 CAPTION: Final = (
-    "Fitted to 2,332 published measurements; judged on publishers that the fit did not see. The line below the bar is "
+    "Fitted to 5,676 published measurements; judged on publishers that the fit did not see. The line below the bar is "
     "where four of five measurements lie. Point at a part for its name and time."
 )
+
+
+WITHOUT_A_PEAK: Final = 1.5
+"""Exponent of the upper factor of a band where no peak is known, and the arithmetic of a pass is not counted."""
 
 
 class Part(NamedTuple):
@@ -48,6 +52,7 @@ PARTS: Final = {
     "layers_s": Part("start of layers", "layers", "waiting"),
     "link_s": Part("link between GPUs", "link", "waiting"),
     "waiting_s": Part("waiting for other GPUs", "other GPUs", "waiting"),
+    "host_s": Part("processor beside the GPUs", "processor", "waiting"),
 }
 """Field of `ExpectedPass` -> what it is called."""
 
@@ -71,17 +76,28 @@ def _first_token(scenario: Scenario, prefill: Estimate, first: FirstToken) -> Es
     if first.total_s is None or prefill.expected is None or thought.expected is None:
         return Estimate(first.total_s, None, None, None)
 
+    engine = scenario.program
+    server = server_s(server_s=engine.server, token_s=engine.server_token, prompt=scenario.prompt)
+
     def at(edge: str) -> float:
         return float(
             time_to_first_token_s(
                 queue_s=first.queue_s,
-                prefill_s=served_prefill_s(prefill_s=getattr(prefill, edge), server_s=scenario.program.server),
+                prefill_s=served_prefill_s(prefill_s=getattr(prefill, edge), server_s=server),
                 network_s=first.network_s,
                 reasoning_s=passes * getattr(thought, edge),
             )
         )
 
     return Estimate(first.total_s, at("expected"), at("low"), at("high"))
+
+
+def server_of(scenario: Scenario) -> float:
+    """Seconds that a server which is free adds to a first token; 0 where the scenario asks for the limit."""
+    if scenario.speed != "expected":
+        return 0.0
+    engine = scenario.program
+    return float(server_s(server_s=engine.server, token_s=engine.server_token, prompt=scenario.prompt))
 
 
 def prefill_of(scenario: Scenario, *, prompt: int, limit_s: float | None, past: int = 0) -> Estimate:
@@ -113,8 +129,11 @@ def _bands(scenario: Scenario) -> Bands:
 
 
 def _estimate(limit_s: float | None, one: ExpectedPass | None, band: Band) -> Estimate:
-    if limit_s is None or one is None:
+    if one is None:
         return Estimate(limit_s, None, None, None)
+    if limit_s is None:  # no peak is known, so there is no arithmetic in what is expected
+        _, low, high = _bounded(float(one.limit_s), one, (band[0], band[1] ** WITHOUT_A_PEAK))
+        return Estimate(None, float(one.pass_s), float(low), float(high))
     return Estimate(limit_s, *(float(edge) for edge in _bounded(limit_s, one, band)))
 
 
@@ -126,14 +145,19 @@ def _bounded(limit_s: Number, one: ExpectedPass, band: Band) -> tuple[Number, Nu
 
 def sentence(scenario: Scenario, result: Expected) -> str:
     """What to expect, in words."""
-    times = []
+    times, unknown = [], ""
     for what, one in (("a decode pass", result.decode), ("the prefill", result.prefill)):
-        if one.limit is None or one.expected is None or one.low is None or one.high is None:
-            return "What to expect needs the peak of the accelerator, which is not known."
+        if one.expected is None or one.low is None or one.high is None:
+            unknown = f" {what[0].upper() + what[1:]} needs the peak of the accelerator, which is not known."
+            continue
         low, high = quantities.shown(one.low, "s"), quantities.shown(one.high, "s")
-        factor = quantities.times(one.expected / one.limit)
-        times.append(f"{quantities.shown(one.expected, 's')} for {what}, {factor} the limit (80% band {low} to {high})")
-    return f"Expected of {scenario.program.name}: {'; '.join(times)}."
+        over = (
+            "without its arithmetic" if one.limit is None else f"{quantities.times(one.expected / one.limit)} the limit"
+        )
+        times.append(f"{quantities.shown(one.expected, 's')} for {what}, {over} (80% band {low} to {high})")
+    if not times:
+        return unknown.strip()
+    return f"Expected of {scenario.program.name}: {'; '.join(times)}.{unknown}"
 
 
 def table(result: Expected) -> Table:
@@ -177,6 +201,6 @@ def rows(scenario: Scenario, result: Expected, *, phase: str) -> dict[str, list[
         start += seconds
     return {
         "parts": stacked,
-        "limit": [{"at_s": one.limit, "label": f"limit {quantities.shown(one.limit or 0.0, 's')}"}],
+        "limit": [{"at_s": one.limit, "label": f"limit {quantities.shown(one.limit, 's')}"}] if one.limit else [],
         "band": [{"low_s": one.low, "high_s": one.high, "label": "four of five measurements"}],
     }

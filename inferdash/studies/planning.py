@@ -41,7 +41,10 @@ def _first_target(scenario: Scenario) -> float:
 
 def server_s(scenario: Scenario) -> float:
     """Seconds that the server adds to each first token."""
-    return library.engines()[scenario.engine].server if scenario.speed == "expected" else 0.0
+    if scenario.speed != "expected":
+        return 0.0
+    engine = library.engines()[scenario.engine]
+    return engine.server + engine.server_token * scenario.prompt
 
 
 _MOST_REPLICAS: Final = 1024

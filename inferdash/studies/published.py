@@ -5,10 +5,12 @@ from dataclasses import fields
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.engine import Engine
-from inferdash.facts.measured import Measurement, rows_of
+from inferdash.facts.measured import Measurement
 from inferdash.formula import section
-from inferdash.physics.expected import ExpectedPass, expected_pass
+from inferdash.physics.closed_loop import expected_of_load
+from inferdash.physics.expected import ExpectedPass, expected_pass, server_s
 from inferdash.physics.published import SERVED, point
+from inferdash.physics.served import served
 from inferdash.studies.expected import PARTS
 from inferdash.studies.numbers import Row, Table
 
@@ -45,22 +47,53 @@ def engine_of(one: Measurement) -> Engine:
 def study(one: Measurement) -> ExpectedPass:
     """All passes of the measurement together, as the shipped engine is expected to run them."""
     engine = engine_of(one)
+    if one.table == "served":
+        return _load_test(one, engine)
     whole = ExpectedPass(*(0.0 for _ in fields(ExpectedPass)))
     with section("Passes at the limit"):
-        found = point(rows_of("points")[one.place - 1])
-    for count, positions, at_limit in found.passes:
-        with section("Prompts" if positions > found.batch else "Tokens"):
-            part = expected_pass(found.machine, engine, at_limit, requests=1, positions=positions)
+        found = point(one.row)
+    for step in found.passes:
+        with section("Prompts" if step.positions > 1 else "Tokens"):
+            part = expected_pass(found.machine, engine, step.one, requests=step.requests, positions=step.positions)
         if part is not None:
-            whole = whole.then(part.times(count))
+            whole = whole.then(part.times(step.passes))
     return whole
+
+
+def _load_test(one: Measurement, engine: Engine) -> ExpectedPass:
+    """The passes between two tokens of a request of a load test, or until its first one."""
+    found = served(one.row)
+    with section("Passes at the limit"):
+        test = expected_of_load(found.machine, engine, found.load)
+    if test is None:
+        return ExpectedPass(*(0.0 for _ in fields(ExpectedPass)))
+    return test.until_first if one.phase == "first token" else test.between
+
+
+def _server(one: Measurement, engine: Engine) -> float:
+    """Seconds of the server beside the passes, where they are in the time that was measured."""
+    if one.table == "served" and one.phase == "first token":
+        in_flight = float(one.row["concurrency"])
+    elif one.publisher in SERVED and one.phase in {"serving", "first token"}:
+        in_flight = 0.0
+    else:
+        return 0.0
+    return float(
+        server_s(
+            server_s=engine.server,
+            token_s=engine.server_token if one.phase == "first token" else 0.0,
+            prompt=float(one.row["prompt"]),
+            request_s=engine.server_request,
+            in_flight=in_flight,
+        )
+    )
 
 
 def table(one: Measurement) -> Table:
     """The expected time of the shipped engine by part, and the server's, where the measurement went through one."""
     whole, engine = study(one), engine_of(one)
     seconds = {part.name[0].upper() + part.name[1:]: float(getattr(whole, key)) for key, part in PARTS.items()}
-    server = engine.server if one.publisher in SERVED and one.phase != "decode" else 0.0
+    server = _server(one, engine)
     rows = [Row(label, "s", (value,)) for label, value in {**seconds, "Server": server}.items() if value]
     total = float(whole.pass_s) + server
     return Table(

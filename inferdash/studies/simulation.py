@@ -17,6 +17,7 @@ from inferdash.serving.scheduling import Routing, Rule, Scheduling, room_pages
 from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
 from inferdash.serving.summary import Summary, Targets, prompt_s, summary
+from inferdash.studies.expected import server_of
 
 LONGEST: Final = 262_144
 """Tokens of a text, its prompt and answer together, up to which it is simulated."""
@@ -174,7 +175,7 @@ def _ran(
         how=how,
         copies=copies,
         replicas=scenario.replicas * scenario.sharing.data,
-        server_s=scenario.program.server if scenario.speed == "expected" else 0.0,
+        server_s=server_of(scenario),
         levelled=levelled,
     )
 

@@ -80,5 +80,5 @@ def test_a_prefill_moves_arithmetic_exchanges_and_the_server_only() -> None:
     one = expected(machine(), library.engines()["vllm"], requests=1, positions=1024, past=0)
     assert one is not None
     moving, staying = parts_of(one, server_s=0.03, moves=IN_A_PREFILL)
-    assert moving == [0.0, float(one.compute_s), 0.0, 0.0, float(one.waiting_s), 0.03]
+    assert moving == [0.0, float(one.compute_s), 0.0, 0.0, float(one.waiting_s), 0.0, 0.03]
     assert sum(moving) + staying == pytest.approx(float(one.pass_s) + 0.03)

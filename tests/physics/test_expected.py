@@ -8,6 +8,7 @@ import pytest
 
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
+from inferdash.physics.amounts import amounts
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.expected import (
     edge_s,
@@ -15,10 +16,10 @@ from inferdash.physics.expected import (
     expected_pass,
     expected_prefill,
     factor_needed,
+    of_amounts,
     reached_share,
     served_prefill_s,
     share_of_peak,
-    share_with_experts,
     uncertain_part,
 )
 from inferdash.physics.parallelism import Layout
@@ -50,7 +51,8 @@ def test_it_is_near_kernels_that_no_fit_has_seen(requests: int, positions: int, 
         machine("llama-3-8b", "h100-sxm"), ENGINES["vllm"], requests=requests, positions=positions, past=past
     )
     assert one is not None
-    assert 1e-3 * kernels_ms <= one.pass_s <= 1.5e-3 * kernels_ms  # gaps between kernels come on top of them
+    own_s = one.pass_s - one.host_s  # the processor comes on top of kernels, and so do gaps between them
+    assert 1e-3 * kernels_ms <= own_s <= 1.5e-3 * kernels_ms
 
 
 CHIPS: Final = [key for key, chip in library.accelerators().items() if chip.dense_bf16]
@@ -81,7 +83,7 @@ def test_no_model_is_read_faster_than_the_limit(model: str) -> None:
 def test_parts_add_up_and_more_work_takes_longer() -> None:
     one = expected(machine("llama-3-8b", "h100-sxm"), ENGINES["vllm"], requests=BATCHES, positions=1, past=1024)
     assert one is not None
-    parts = one.load_s + one.compute_s + one.layers_s + one.vectors_s + one.waiting_s
+    parts = one.load_s + one.compute_s + one.layers_s + one.vectors_s + one.waiting_s + one.host_s
     np.testing.assert_allclose(np.asarray(one.pass_s), np.asarray(parts), rtol=1e-12)
     assert np.all(np.diff(np.asarray(one.pass_s)) > 0)
 
@@ -117,9 +119,12 @@ def test_what_is_in_the_cache_already_is_not_run_again() -> None:
     assert rest == expected(here, ENGINES["vllm"], requests=1, positions=1024, past=3072)
 
 
-def test_without_a_peak_nothing_is_expected() -> None:
+def test_without_a_peak_only_what_writes_is_expected() -> None:
     here = machine("llama-3-8b", "m2-ultra")
-    assert expected(here, ENGINES["mlx"], requests=1, positions=1, past=1) is None
+    one = expected(here, ENGINES["mlx"], requests=BATCHES, positions=1, past=1)
+    assert one is not None
+    assert np.all(np.asarray(one.pass_s) > one.limit_s)
+    assert np.all(np.asarray(one.compute_s) == 0)
     assert expected_prefill(here, ENGINES["mlx"], prompt=100) is None
 
 
@@ -131,11 +136,51 @@ def test_a_ceiling_takes_more_of_a_faster_accelerator() -> None:
     assert 3e12 * fast > 1e12 * slow
 
 
-def test_experts_take_longer_to_load_and_a_full_share_stays_full() -> None:
-    assert share_with_experts(share=0.8, factor=1) == pytest.approx(0.8)
-    assert share_with_experts(share=0.8, factor=2) == pytest.approx(1 / 1.5)
-    assert share_with_experts(share=1, factor=2) == pytest.approx(1)
-    assert ENGINES["vllm"].experts_loading > 1
+def expected_s(model: str, weights: str, layout: Layout | None = None, *, positions: int = 1) -> float:
+    here = machine(model, "b200-sxm", weights, layout)
+    one = expected(here, ENGINES["vllm"], requests=1, positions=positions, past=1024 if positions == 1 else 0)
+    assert one is not None
+    return float(one.pass_s)
+
+
+def test_what_layers_are_made_of_adds_to_their_time() -> None:
+    """A part of its own for experts, latent and sparse attention, a state, and vectors scaled in blocks."""
+    engine, limit = ENGINES["vllm"], {}
+    for model in ("llama-3-8b", "mixtral-8x7b", "deepseek-r1", "deepseek-v3.2", "qwen3-next-80b-a3b"):
+        here = machine(model, "b200-sxm", "fp8-block")
+        one = one_pass(here, requests=1, positions=1, past=1024, output_positions=1)
+        limit[model] = amounts(here, one, requests=1, positions=1)
+    dense, experts, latent, sparse, recurrent = limit.values()
+    assert (dense.experts_layers, dense.latent_layers, dense.sparse_layers, dense.recurrent_layers) == (0, 0, 0, 0)
+    assert experts.experts_layers == 32
+    assert (latent.latent_layers, latent.experts_layers, latent.sparse_layers) == (61, 58, 0)
+    assert sparse.sparse_layers == sparse.latent_layers == 61
+    assert recurrent.recurrent_layers == 36
+    assert dense.scaled_layers == 32
+    each = of_amounts(machine("deepseek-v3.2", "b200-sxm", "fp8-block"), engine, sparse)
+    special = 61 * (engine.latent_layer + engine.sparse_layer + engine.scaled_layer) + 58 * engine.experts_layer
+    layer = engine.reach["nvidia-datacenter"].layer
+    assert float(each.layers_s) == pytest.approx(61 * layer + special)
+
+
+def test_an_expert_takes_longer_the_narrower_it_is_on_an_accelerator() -> None:
+    wide, narrow = (
+        expected_s("qwen3-235b-a22b", "bf16", Layout(even=False, tensor=tensor), positions=4096) for tensor in (2, 8)
+    )
+    assert narrow > wide / 4
+
+
+def test_amounts_add_up_to_the_pass_at_its_limit() -> None:
+    for model, layout in product(("llama-3-8b", "gpt-oss-120b", "deepseek-r1"), (None, Layout(even=False, tensor=4))):
+        here = machine(model, "h100-sxm", "fp8", layout)
+        for positions, past in ((1, 4096), (2048, 512)):
+            one = one_pass(here, requests=8, positions=positions, past=past, output_positions=1)
+            found = amounts(here, one, requests=8, positions=positions)
+            load = found.load_matrices_s + found.load_experts_s + found.load_cache_s
+            assert float(load) == pytest.approx(float(one.load_s))
+            assert float(found.load_cache_s) > 0
+            compute = found.matrices_s + found.experts_s + found.attention_s
+            assert float(compute) == pytest.approx(float(one.compute_s or 0))
 
 
 def test_only_geforce_adds_up_faster_at_16_bits_and_only_where_the_engine_does() -> None:
@@ -167,7 +212,7 @@ def test_a_band_holds_what_is_expected_and_is_wider_where_less_is_known() -> Non
     assert one is not None
     low, high = one.band_s(ENGINES["vllm"].reach["nvidia-datacenter"].bands.decode)
     assert low < one.pass_s < high
-    for phase in ("decode", "prefill", "serving"):
+    for phase in ("decode", "prefill", "serving", "first_token"):
         for family, reach in ENGINES["vllm"].reach.items():
             known, unknown = (getattr(one.bands, phase) for one in (reach, ENGINES["unknown"].reach[family]))
             assert unknown[1] / unknown[0] >= 0.99 * known[1] / known[0]

@@ -64,19 +64,14 @@ def test_nothing_is_said_to_be_of_a_kind_that_nobody_measured() -> None:
 
 
 def test_the_largest_misses_are_named_with_their_figures() -> None:
-    said = evidence.not_covered()
-    for group, phase, points in (
-        ("AMD unified memory", "prefill", 22),
-        ("SGLang", "prefill", 26),
-        ("AMD datacenter", "prefill", 27),
-    ):
-        mine = next(found for name, found in evidence.missed() if name == f"{group}, {phase}")
-        assert len(mine) == points
-        assert {one.phase for one in mine} == {phase}
-        assert sum(one.inside for one in mine) < points / 2
-        assert f"- {group}, {phase}: " in said
-    took = sorted(one.measured_s / one.expected_s for one in evidence.missed()[0][1])
-    assert f"{(took[10] + took[11]) / 2:.3g} times the expected time" in said
+    said, misses = evidence.not_covered(), evidence.missed()
+    assert misses
+    for name, mine in misses:
+        assert len(mine) >= 20
+        assert sum(one.inside for one in mine) < len(mine) / 2
+        took = sorted(one.measured_s / one.expected_s for one in mine)
+        middle = (took[(len(took) - 1) // 2] + took[len(took) // 2]) / 2
+        assert f"- {name}: at the median {middle:.3g} times the expected time" in said
 
 
 def test_the_chapters_example_has_its_own_measurements_nearest() -> None:
@@ -99,7 +94,7 @@ def test_every_measurement_is_in_one_group(by: str) -> None:
 def test_errors_by_phase_are_a_row_each() -> None:
     rows = evidence.error_table("phase").rows
     assert [row.label for row in rows] == evidence.groups("phase")
-    assert [row.values[-1] for row in rows] == ["578", "343", "1,017", "394"]
+    assert [row.values[-1] for row in rows] == ["578", "264", "1,017", "394", "1,673", "1,731"]
 
 
 def test_other_groups_are_crossed_with_the_phase_where_they_have_enough_points() -> None:

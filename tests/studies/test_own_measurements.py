@@ -22,8 +22,8 @@ def decode_of(query: str) -> Estimate:
 
 
 def test_a_measurement_is_what_is_expected_then() -> None:
-    plain, own = decode_of("v=1"), decode_of("measured=itl~7.6ms&v=1")
-    assert own.expected == pytest.approx(0.0076, rel=0.02)
+    plain, own = decode_of("v=1"), decode_of("measured=itl~6.5ms&v=1")
+    assert own.expected == pytest.approx(0.0065, rel=0.02)
     assert own.limit == plain.limit
     assert plain.expected > 1.05 * own.expected  # type: ignore[operator]
 

@@ -6,37 +6,56 @@ All of it starts from a fit that did not see the publisher.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from bench.fitting.bands import band_of
+from bench.fitting.results import Result
+from bench.fitting.solve import Parts
+from bench.fitting.table import Array, Table
 from inferdash.physics.calibration import IN_A_PREFILL, PARTS, factors
 from inferdash.physics.expected import factor_needed
-from inferdash.physics.published import Point
 
-Array: TypeAlias = npt.NDArray[np.float64]
 GIVEN: Final = 2
 """Measurements that the engine is moved to in the table, the first ones of a group."""
 FEWEST: Final = 4
 """Points of a group from which on it is in the table."""
-_PARTS: Final = (("load", "load-ceiling"), ("matrix", "matrix-ceiling", "attention"), ("layer",), ("vectors",))
+_PARTS: Final = (
+    ("load", "load-experts", "load-ceiling"),
+    ("matrices", "experts", "arithmetic-ceiling", "attention", "latent", "narrow", "packed"),
+    ("layer", "layer-experts", "layer-latent", "layer-sparse", "layer-recurrent", "layer-scaled"),
+    ("vectors",),
+    ("exchange", "stage"),
+    ("host-pass", "host-request"),
+    ("server", "server-token", "server-request"),
+)
+"""Terms of the fit in each part that moves, as `PARTS` names them, and of the server."""
 _SOME: Final = 20
 """Points of another set-up that are tried."""
-_WAITING: Final = ("exchange", "stage")
 
 
-def parts(terms: Mapping[str, Array]) -> Array:
-    """Seconds of the parts that move, a row a part, from those of the terms of the fit."""
-    rows = [sum(terms[name] for name in names) for names in (*_PARTS, _WAITING, ("server",))]
-    return np.array(rows)
+def times_of(table: Table, parts: Parts) -> "Times":
+    """The results in parts, as fits expect them that had not seen their publisher."""
+    found = parts.terms
+    shares = {term.name: term.amount for term in table.terms if term.share}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        least = np.array(
+            [
+                np.fmax(shares["load"] / found["load"], np.nan_to_num(shares["load-experts"] / found["load-experts"])),
+                np.fmax.reduce([shares[name] / found[name] for name in ("matrices", "experts", "attention")]),
+            ]
+        )
+    moving = np.array([sum(found[name] for name in names) for names in _PARTS])
+    places = np.flatnonzero(table.usable).tolist()
+    return Times(table.results, places, moving, parts.link, table.limit, table.measured, np.nan_to_num(least, nan=1e-3))
 
 
 @dataclass(frozen=True)
 class Times:
     """Points with their seconds: by part where they move, on the link, at the limit, as measured. A column a point."""
 
-    points: Sequence[Point]
+    points: Sequence[Result]
     usable: Sequence[int]
     moving: Array
     link_s: Array
@@ -50,8 +69,8 @@ class Times:
         found: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for place in self.usable:
             point = self.points[place]
-            key = (point.row["accelerator"], point.row["engine"], point.row["model"])
-            found[(*key, point.publisher, point.row["phase"]) if by_phase else key].append(place)
+            key = (point.system, point.engine, point.model)
+            found[(*key, point.publisher, band_of(point.phase)) if by_phase else key].append(place)
         return found
 
     def expected(self, places: Sequence[int], moved: Array | float = 1.0) -> Array:
@@ -65,7 +84,7 @@ class Times:
         first = list(places[:given])
         moving, stays = self.moving[:, first].copy(), self.link_s[first].copy()
         for column, place in enumerate(first):
-            if self.points[place].row["phase"] == "prefill":
+            if self.points[place].phase in {"prefill", "first token"}:
                 kept = [row for row, part in enumerate(PARTS) if part not in IN_A_PREFILL]
                 stays[column] += moving[kept, column].sum()
                 moving[kept, column] = 0
@@ -86,7 +105,7 @@ def bands(times: Times, *, given: int) -> dict[str, tuple[float, float]]:
             needed = factor_needed(
                 limit_s=times.limit_s[rest], expected_s=times.expected(rest, moved), measured_s=times.measured_s[rest]
             )
-            found[phase.replace("e2e", "serving")] += [(one, len(rest) ** -0.5) for one in np.asarray(needed).tolist()]
+            found[phase] += [(one, len(rest) ** -0.5) for one in np.asarray(needed).tolist()]
     return {phase: (round(1 / factor, 3), round(factor, 2)) for phase, factor in _held(found)}
 
 
@@ -109,7 +128,7 @@ def table(times: Times) -> Iterator[str]:
         both = (times.expected(rest), times.expected(rest, moved))
         errors = [100 * np.abs(seconds / times.measured_s[rest] - 1) for seconds in both]
         for place, *pair in zip(rest, *(error.tolist() for error in errors), strict=True):
-            by_phase[times.points[place].row["phase"].replace("e2e", "serving")].append((pair[0], pair[1]))
+            by_phase[band_of(times.points[place].phase)].append((pair[0], pair[1]))
         before += errors[0].tolist()
         after += errors[1].tolist()
         medians.append(float(np.median(errors[1])))
@@ -123,6 +142,7 @@ def table(times: Times) -> Iterator[str]:
         shipped, own = np.array(pairs).T
         yield f"{phase:10}{len(pairs):6,} others: median {np.median(shipped):.1f} before and {np.median(own):.1f} after"
     yield from _across(times)
+    yield half_and_half(times)
 
 
 def _across(times: Times) -> Iterator[str]:
@@ -144,3 +164,24 @@ def _across(times: Times) -> Iterator[str]:
     for what, pairs in errors.items():
         shipped, own = np.median(np.array(pairs), axis=0)
         yield f"{what}: median {shipped:.1f} before and {own:.1f} after"
+
+
+def half_and_half(times: Times) -> str:
+    """Every second load test of a set-up given: how far the others lie in their time per output token."""
+    cells: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for place in times.usable:
+        one = times.points[place]
+        if one.phase == "output token":
+            machine = one.machine
+            cells[one.model, one.system, one.engine, machine.weights.name, machine.layout, one.publisher].append(place)
+    medians = []
+    for places in cells.values():
+        if len(places) >= FEWEST:
+            given, rest = places[::2], places[1::2]
+            _, moved = times.split([*given, *rest], len(given))
+            medians.append(float(np.median(np.abs(times.expected(rest, moved) / times.measured_s[rest] - 1))))
+    within = sum(one <= 0.08 for one in medians)
+    return (
+        f"Output token, every second test of {len(medians)} set-ups given: the others are off by "
+        f"{100 * np.median(medians):.1f}% at the median over set-ups, at most 8% in {within} of them"
+    )

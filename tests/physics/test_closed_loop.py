@@ -1,0 +1,123 @@
+"""A load test that keeps requests in flight: counted passes against a client and a server that go by the clock."""
+
+import numpy as np
+import pytest
+
+from inferdash.facts import library
+from inferdash.facts.precision import PRECISIONS
+from inferdash.physics.amounts import amounts
+from inferdash.physics.closed_loop import WAVES, Load, expected_of_load, passes, waits
+from inferdash.physics.closed_loop import lengths as lengths_of
+from inferdash.physics.deployment import deploy
+from inferdash.physics.expected import expected, of_amounts
+from inferdash.physics.parallelism import Layout
+from inferdash.physics.passes import one_pass
+
+ENGINES = library.engines()
+
+
+def by_the_clock(load: Load, *, chunk: int, mixes: bool, write_s: float, read_s: float) -> tuple[float, float]:
+    """Mean seconds to the first token, and of a further token: each request as a list of what it still has to do."""
+    count = WAVES * load.in_flight
+    prompts, answers = lengths_of(load, count)
+    lengths = [list(pair) for pair in zip(prompts, answers, strict=True)]
+    sent = dict.fromkeys(range(load.in_flight), 0.0)
+    queue, now = list(sent), 0.0
+    writing: list[int] = []
+    first: dict[int, float] = {}
+    ended: dict[int, float] = {}
+    while len(ended) < count:
+        reading, room = bool(queue), chunk
+        now += read_s if reading else write_s
+        written = [] if reading and not mixes else list(writing)
+        while queue and room:
+            one = queue[0]
+            taken = min(room, lengths[one][0])
+            room, lengths[one][0] = room - taken, lengths[one][0] - taken
+            if lengths[one][0]:
+                break
+            queue.pop(0)
+            first[one] = now
+            lengths[one][1] -= 1
+            writing.append(one)
+        for one in sorted(written):
+            lengths[one][1] -= 1
+        for one in sorted(one for one in writing if lengths[one][1] == 0):
+            writing.remove(one)
+            ended[one] = now
+            if len(sent) < count:
+                sent[len(sent)] = now
+                queue.append(len(sent) - 1)
+    to_first = [first[one] - sent[one] for one in range(count)]
+    further = [(ended[one] - first[one]) / (answers[one] - 1) for one in range(count)]
+    return sum(to_first) / count, sum(further) / count
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_counted_passes_are_those_of_a_clock(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    load = Load(
+        in_flight=int(draw.integers(1, 13)),
+        prompt=int(draw.integers(1, 301)),
+        answer=int(draw.integers(2, 41)),
+        spread=float(draw.choice([0.0, 0.2, 0.7])),
+    )
+    chunk, mixes = int(draw.integers(20, 401)), bool(draw.random() < 0.5)
+    counts = waits(load, chunk=chunk, mixes=mixes)
+    write_s, read_s = draw.random(), 5 * draw.random()
+    first, further = by_the_clock(load, chunk=chunk, mixes=mixes, write_s=write_s, read_s=read_s)
+    assert counts.first_writes * write_s + counts.first_reads * read_s == pytest.approx(first)
+    assert counts.writes * write_s + counts.reads * read_s == pytest.approx(further)
+
+
+def test_alone_a_request_waits_for_its_own_passes_only() -> None:
+    counts = waits(Load(in_flight=1, prompt=1000, answer=50), chunk=8192, mixes=True)
+    assert (counts.first_writes, counts.first_reads, counts.first_read_tokens) == (0, 1, 1000)
+    assert (counts.writes, counts.reads, counts.batch) == (1, 0, 1)
+
+
+def test_a_pass_between_whole_batches_lies_between_them() -> None:
+    machine = deploy(
+        library.models()["qwen3-32b"],
+        library.accelerators()["h100-sxm"],
+        gpus=2,
+        layout=Layout(even=False, tensor=2),
+        weights=PRECISIONS["bf16"],
+        cache=PRECISIONS["bf16"],
+    )
+    counts = waits(Load(in_flight=8, prompt=512, answer=64, spread=0.2), chunk=8192, mixes=True)
+    each = passes(machine, counts, mixes=True)
+    between = float(of_amounts(machine, ENGINES["vllm"], each.write).pass_s)
+    low, high = (
+        expected(machine, ENGINES["vllm"], requests=n, positions=1, past=counts.prompt + counts.answer / 2)
+        for n in (int(counts.batch), int(counts.batch) + 1)
+    )
+    assert low is not None
+    assert high is not None
+    assert low.pass_s <= between <= high.pass_s
+    mixed, alone = (
+        of_amounts(machine, ENGINES["vllm"], passes(machine, counts, mixes=mixes).read) for mixes in (True, False)
+    )
+    assert alone.pass_s < mixed.pass_s < alone.pass_s + between
+    one = one_pass(machine, requests=1, positions=700, past=0, output_positions=1)
+    whole = amounts(machine, one, requests=1, positions=700)
+    shared = whole.of_prompts(2)
+    assert (shared.requests, shared.attention_s) == (2, whole.attention_s / 2)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_more_in_flight_is_slower_for_each_and_faster_for_all(engine: str) -> None:
+    machine = deploy(
+        library.models()["llama-3.1-70b"],
+        library.accelerators()["h200-sxm"],
+        gpus=4,
+        layout=Layout(even=False, tensor=4),
+        weights=PRECISIONS["fp8"],
+        cache=PRECISIONS["fp8"],
+    )
+    found = [
+        expected_of_load(machine, ENGINES[engine], Load(in_flight=n, prompt=1024, answer=256)) for n in (1, 4, 16, 64)
+    ]
+    output, speed = ([getattr(one, name) for one in found] for name in ("output_token_s", "output_tokens_per_s"))
+    assert output == sorted(output)
+    assert speed == sorted(speed)
