@@ -15,7 +15,7 @@ import numpy as np
 
 from inferdash.facts.engine import Engine
 from inferdash.facts.library import engines
-from inferdash.facts.measured import measurements, rows_of
+from inferdash.facts.measured import measurements
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.published import CHUNK, SERVED, Point, point
 from inferdash.serving.pass_times import pass_times
@@ -57,14 +57,13 @@ def main(arguments: Sequence[str]) -> None:
     """Prints the errors of both."""
     every = int(arguments[0]) if arguments else 1
     by_name = {engine.name: engine for engine in engines().values()}
-    rows = rows_of("points")
     chosen = [one for one in measurements() if one.phase in {"serving", "full load"} and not one.apart][::every]
     errors: dict[tuple[str, str], list[float]] = {}
     for one in chosen:
         engine = by_name.get(one.engine)
         if engine is None:
             continue
-        published = point(rows[one.place - 1])
+        published = point(one.row)
         for name, seconds in (
             ("sum of passes", closed_form_s(published, engine)),
             ("simulator", simulated_s(published, engine)),

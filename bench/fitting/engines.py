@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final, get_args
 
-import numpy as np
-
 from bench.fitting.bands import NEEDED, PHASES, Errors, rounded
 from bench.fitting.results import mixes
 from bench.fitting.solve import Fit
@@ -80,13 +78,9 @@ def shipped_form(
 
 
 def _factor(errors: Errors, phase: str, family: str, label: str) -> float:
-    """The factor of a band; an engine that is not known may be any of those that were measured on the family."""
-    if label:
-        return errors.factor(phase, kind=family, engine=label)
-    table = errors.table
-    here = table.usable & (errors.phase == phase) & (table.kinds == family)
-    known = {str(engine) for engine in np.unique(table.engines[here])} & {label for _, _, label, _ in ENGINES.values()}
-    return max(errors.factor(phase, kind=family, engine=engine) for engine in (None, *sorted(known)))
+    """The factor of a band; an engine that is not known may be any of them."""
+    labels = [label] if label else [None, *(one for _, _, one, _ in ENGINES.values() if one)]
+    return max(errors.factor(phase, kind=family, engine=one) for one in labels)
 
 
 def figures(table: Table, fit: Fit) -> dict[str, dict[str, Any]]:

@@ -62,8 +62,8 @@ def study(one: Measurement) -> ExpectedPass:
 
 def _load_test(one: Measurement, engine: Engine) -> ExpectedPass:
     """The passes between two tokens of a request of a load test, or until its first one."""
-    found = served(one.row)
     with section("Passes at the limit"):
+        found = served(one.row)
         test = expected_of_load(found.machine, engine, found.load)
     if test is None:
         return ExpectedPass(*(0.0 for _ in fields(ExpectedPass)))

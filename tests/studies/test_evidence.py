@@ -2,7 +2,7 @@
 
 import pytest
 
-from inferdash import links
+from inferdash import links, quantities
 from inferdash.facts.measured import PHASES, measurements
 from inferdash.formula import recording
 from inferdash.scenario import BASE
@@ -71,7 +71,7 @@ def test_the_largest_misses_are_named_with_their_figures() -> None:
         assert sum(one.inside for one in mine) < len(mine) / 2
         took = sorted(one.measured_s / one.expected_s for one in mine)
         middle = (took[(len(took) - 1) // 2] + took[len(took) // 2]) / 2
-        assert f"- {name}: at the median {middle:.3g} times the expected time" in said
+        assert f"- {name}: at the median {quantities.times(middle)} the expected time" in said
 
 
 def test_the_chapters_example_has_its_own_measurements_nearest() -> None:
