@@ -25,7 +25,7 @@ _NAMES: Final = (
     "block_size", "prompt_tokens_details", "cache_creation", "request_id", "\ud83d\ude00", "x" * 2000, "",
 )  # fmt: skip
 _WAYS: Final = traffic.ways(BASE)
-_LARGE: Final = 400_000
+_LARGE: Final = 200_000
 """Bytes of the larger files."""
 
 
