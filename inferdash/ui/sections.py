@@ -17,13 +17,9 @@ def sections(bodies: Mapping[str, Callable[[], None]]) -> None:
 
 def section(title: str, body: Callable[[], None], *, icon: str | None = None, key: str = "") -> None:
     """One part of a page behind its heading."""
+    widget = state.visit(key or f"section {title}")
     folded = st.expander(
-        title,
-        state.is_open(title),
-        icon=icon,
-        key=state.visit(key or f"section {title}"),
-        on_change=state.toggled,
-        args=(title,),
+        title, state.is_open(title), icon=icon, key=widget, on_change=state.toggled, args=(title, widget)
     )
     if state.is_open(title):
         with folded:

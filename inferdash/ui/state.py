@@ -172,10 +172,11 @@ def opens(section: str) -> None:
     _session().opened.add(_section(section))
 
 
-def toggled(section: str) -> None:
-    """Callback of the click that opens or closes a section, which stays so for the session."""
+def toggled(section: str, widget: str) -> None:
+    """Callback of the click that opens or closes a section, by its key; it stays so for the session."""
     acted()
-    _session().opened ^= {_section(section)}
+    opened = _session().opened
+    (opened.add if st.session_state[widget] else opened.discard)(_section(section))
 
 
 def visit(name: str) -> str:
