@@ -79,7 +79,7 @@ def test_some_of_many_groups_see_what_all_see(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("inferdash.serving.planner.SIMULATED", best.groups)
     every = confirmed(best, CHAT, given)
     assert (some.simulated, every.simulated) == (4, best.groups)
-    assert some.inter_token_latency_s.p90 == pytest.approx(every.inter_token_latency_s.p90, rel=0.02)
+    assert some.inter_token_latency_s.p90 == pytest.approx(every.inter_token_latency_s.p90, rel=0.05)
     assert some.time_to_first_token_s.p90 == pytest.approx(every.time_to_first_token_s.p90, rel=0.05)
     assert some.preemptions == every.preemptions == 0
 

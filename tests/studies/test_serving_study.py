@@ -177,7 +177,7 @@ def test_requests_of_a_file_come_as_they_came() -> None:
 
 def test_blocks_that_came_before_are_found() -> None:
     lines = [
-        {"timestamp": 1000 * n, "input_length": 1024 + 10 * n, "output_length": 5, "hash_ids": [1, 2, 3 + n]}
+        {"timestamp": 1000 * n, "input_length": 1030 + 10 * n, "output_length": 5, "hash_ids": [1, 2, 3 + n]}
         for n in range(3)
     ]
     own = own_requests.study(io.BytesIO("\n".join(json.dumps(line) for line in lines).encode()))
@@ -242,7 +242,10 @@ def test_users_make_the_load() -> None:
 
 
 def test_a_file_without_times_is_not_taken_for_one_where_all_come_at_once() -> None:
-    lines = [{"input_length": 100, "output_length": 5, "hash_ids": [n], "timestamp": 0} for n in range(50)]
+    lines = [
+        {"input_length": 1030, "output_length": 5, "hash_ids": [3 * n, 3 * n + 1, 3 * n + 2], "timestamp": 0}
+        for n in range(50)
+    ]
     own = own_requests.study(io.BytesIO("\n".join(json.dumps(line) for line in lines).encode()))
     assert len(own.who) == 0
     assert "no times" in own.problems[0]
