@@ -20,7 +20,7 @@ class Pressed:
 
 
 _OTHERS: Final = (
-    Pressed("prompt-cache", "Requests"),
+    Pressed("prompt-cache", "Shared prefix, tokens"),
     Pressed("experts", query="model=mixtral-8x7b&v=1"),
     Pressed("feature-cost", "Users"),
     Pressed("serving", "Load, requests per second"),
