@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from inferdash.facts.prices import KINDS, Kind, PriceList, Rates
 from inferdash.pricing.tokens import Tokens, usd, without_cache
@@ -25,8 +25,7 @@ _CLOCK_TICK_S: Final = 1e-6
 """Times that differ by less are equal; a difference of two times in floating point is not exact."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class Split(NamedTuple):
     """What a log itself says about the prompt of one request, in tokens of that prompt."""
 
     read_tokens: int
@@ -37,8 +36,7 @@ class Split:
     """Tokens that were stored for the longer lifetime, at a price of their own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """One request: when it came, its tokens, and what is known about the start of its prompt."""
 
     time_s: float

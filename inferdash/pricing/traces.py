@@ -377,9 +377,9 @@ class Trace:
             self._summed += 1
             each = max(1, counted.input_tokens // said.requests) if said.requests else 1
         return Request(
-            time_s=said.time_s or 0.0,
-            input_tokens=counted.input_tokens,
-            output_tokens=counted.output_tokens,
+            said.time_s or 0.0,
+            counted.input_tokens,
+            counted.output_tokens,
             recorded=counted.recorded,
             usd=said.usd,
             each_tokens=each,
@@ -521,7 +521,7 @@ class Trace:
                 self._leave_out(UnreadLineError("long" if line is None else "columns"))
                 continue
             self._whole = line.endswith(b"\n")
-            yield line.decode("utf-8-sig", errors="replace")
+            yield line.decode(errors="replace")
 
 
 _PARTS: Final = {

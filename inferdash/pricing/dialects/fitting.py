@@ -59,6 +59,8 @@ class Fit:
             assumed: parts that no count tells and that are 0 then.
         """
         self.dialect = dialect
+        self.has_models = bool(dialect.models)
+        """Whether it is spoken with some models alone."""
         self.assumed = assumed
         self.meaning = (tuple(sought), tuple(checks), tuple(parts), tuple(zero), dialect.models)
         """What it means, the same for dialects that mean the same."""
@@ -87,7 +89,7 @@ class Fit:
             prompt, answer = self._sought(all_sums)
             return Counted(prompt, answer, None)
         prompt, answer, read, stored, hour = self._sought(all_sums)
-        return Counted(prompt, answer, Split(read_tokens=read, written_tokens=stored, written_long_tokens=hour))
+        return Counted(prompt, answer, Split(read, stored, hour))
 
 
 def _is_value(form: Form) -> bool:
@@ -106,6 +108,10 @@ def _adder(form: Form) -> Callable[[Sequence[int]], int]:
                 return lambda values: values[a] - values[b] - values[c]
             case [a], [b, c, d]:
                 return lambda values: values[a] - values[b] - values[c] - values[d]
+            case [a, b], [c]:
+                return lambda values: values[a] + values[b] - values[c]
+            case [a, b, c], [d]:
+                return lambda values: values[a] + values[b] + values[c] - values[d]
             case [a, b], []:
                 return lambda values: values[a] + values[b]
             case [a, b, c], []:

@@ -65,6 +65,8 @@ class Place:
     ways: tuple[Path, ...]
     at: tuple[int, ...]
     """Places of the counts among all values."""
+    is_all: bool
+    """Whether these are all values, in their order."""
     again: tuple[tuple[int, int], ...]
     """Places of counts that stand there twice."""
     fits: tuple[Fit, ...]
@@ -79,11 +81,11 @@ class Place:
         for first, second in self.again:
             if values[first] != values[second]:
                 raise UnreadLineError("twice", shown(self.ways[self.at.index(first)]))
-        own = [values[place] for place in self.at]
+        own = values if self.is_all else [values[place] for place in self.at]
         found: list[tuple[Counted, Fit]] = []
         wrong = []
         for fit in self.fits:
-            if fit.dialect.models and not fit.dialect.speaks(model):
+            if fit.has_models and not fit.dialect.speaks(model):
                 continue
             counted = fit.read(own)
             if type(counted) is str:
@@ -111,12 +113,16 @@ class Layout:
     """Where what stands in records of one shape."""
 
     counts: tuple[Path, ...]
-    suspects: tuple[Path, ...]
+    suspects: tuple[tuple[int, Path], ...]
+    """Places among what else stands there, and ways, of what may be a count that is not known."""
     running: tuple[Path, ...]
-    roles: dict[str, tuple[Path, ...]]
-    sums: tuple[tuple[Path, frozenset[str]], ...]
+    roles: dict[str, tuple[int, ...]]
+    """Places among what else stands there."""
+    sums: tuple[tuple[int, frozenset[str]], ...]
     kinds: tuple[tuple[Path, str], ...]
+    others: tuple[Path, ...]
     getter: Getter
+    others_getter: Getter
     certain: bool
     """Whether an id within the answer is that of the answer."""
     plan: Plan | None = None
@@ -150,14 +156,18 @@ def layout_of(ways: Sequence[Path]) -> Layout:
                 counts.append(path)
             elif not kind and (counts_something(path) or in_usage(path)):
                 suspects.append(path)
+    ways_of_others = (*suspects, *(path for path, _ in sums), *(path for found in roles.values() for path in found))
+    others = [*dict.fromkeys(ways_of_others)]
     return Layout(
         counts=tuple(counts),
-        suspects=tuple(suspects),
+        suspects=tuple((others.index(path), path) for path in suspects),
         running=tuple(running),
-        roles={role: tuple(found) for role, found in roles.items()},
-        sums=tuple(sums),
+        roles={role: tuple(map(others.index, found)) for role, found in roles.items()},
+        sums=tuple((others.index(path), values) for path, values in sums),
         kinds=tuple(kinds),
+        others=tuple(others),
         getter=Getter(counts),
+        others_getter=Getter(others),
         certain=any(len(path) > 1 for path in roles.get("id", ())),
     )
 
@@ -241,6 +251,7 @@ def _place(group: Mapping[str, Sequence[Path]], counts: Sequence[Path]) -> Place
         names=names,
         ways=tuple(ways[0] for ways in group.values()),
         at=tuple(index[ways[0]] for ways in group.values()),
+        is_all=[index[ways[0]] for ways in group.values()] == list(range(len(counts))),
         again=tuple((index[ways[0]], index[other]) for ways in group.values() for other in ways[1:]),
         fits=found,
         misfits=misfits,

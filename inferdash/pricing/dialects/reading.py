@@ -49,10 +49,8 @@ class Reader:
     """Reads records, and keeps how those of a shape are read."""
 
     def __init__(self) -> None:
-        self.dialects: Counter[str] = Counter()
-        """Records by the dialect that they were read in."""
-        self.assumed: Counter[tuple[str, str]] = Counter()
-        """Records by dialect and a part that they do not tell, as it is left out where it is 0."""
+        self._fits: dict[Fit, int] = {}
+        self._storing: dict[Fit, int] = {}
         self._shapes = Shapes()
         self._layouts: dict[Shape, Layout] = {}
         self._plans: dict[tuple[Path, ...], Plan] = {}
@@ -64,31 +62,49 @@ class Reader:
             UnreadLineError: where it is one and its counts are not understood.
         """
         own = self._layout(record)
-        for path, values in own.sums:
-            value = _at(record, path)
+        others = own.others_getter.of(record)
+        for place, values in own.sums:
+            value = others[place]
             if type(value) is str and value in values:
                 return None
-        for path in own.suspects:
-            if _is_count(_at(record, path)):
+        for place, path in own.suspects:
+            if _is_count(others[place]):
                 raise UnreadLineError("unknown", _unknown(path))
         if not own.counts:
             _no_counts(record, own)
             return None
         roles = own.roles
-        models = _texts(record, roles["model"]) if "model" in roles else ()
+        models = _texts(others, roles["model"]) if "model" in roles else ()
         counted, fit = self._counted(record, own, models[0] if models else "")
-        message = _text(record, roles["message"]) if "message" in roles else ""
+        message = _text(others, roles["message"]) if "message" in roles else ""
         return Said(
             counted,
-            _time(record, own),
+            _time(others, own),
             models,
-            message or (_text(record, roles["id"]) if "id" in roles else ""),
-            _text(record, roles["request"]) if "request" in roles else "",
+            message or (_text(others, roles["id"]) if "id" in roles else ""),
+            _text(others, roles["request"]) if "request" in roles else "",
             message != "" or own.certain,
-            tuple(_at(record, path) for path in own.running) if own.running else (),
-            _usd(record, own) if "cost" in roles or "ticks" in roles else None,
-            _requests(record, own) if "requests" in roles else 1 - fit.dialect.sums,
+            tuple([_at(record, path) for path in own.running]) if own.running else (),
+            _usd(others, own) if "cost" in roles or "ticks" in roles else None,
+            _requests(others, own) if "requests" in roles else 1 - fit.dialect.sums,
         )
+
+    @property
+    def dialects(self) -> Counter[str]:
+        """Records by the dialect that they were read in."""
+        counted: Counter[str] = Counter()
+        for fit, records in self._fits.items():
+            counted[fit.dialect.name] += records
+        return counted
+
+    @property
+    def assumed(self) -> Counter[tuple[str, str]]:
+        """Records by dialect and a part that they do not tell, as it is left out where it is 0."""
+        counted: Counter[tuple[str, str]] = Counter()
+        for fit in self._fits:
+            for part in fit.assumed:
+                counted[fit.dialect.name, part] += (self._storing if part in _TIMES else self._fits).get(fit, 0)
+        return +counted
 
     def columns(self, header: Sequence[str]) -> tuple[list[tuple[int, str, str]], str]:
         """The columns of a table that say something, and what is missing for it to be a log.
@@ -97,8 +113,7 @@ class Reader:
         nothing was.
         """
         own = layout_of([(name,) for name in dict.fromkeys(header)])
-        ways = (*own.counts, *own.suspects, *(way for found in own.roles.values() for way in found))
-        said = {path[0] for path in (*ways, *(path for path, _ in (*own.sums, *own.kinds)))}
+        said = {path[0] for path in (*own.counts, *own.others, *(path for path, _ in own.kinds))}
         levels = {name for name in header if is_text_level(name)}
         details = {path[0] for path in own.counts if (one := placed(path)) and one[1] not in bare_names()}
         kept = [
@@ -138,10 +153,9 @@ class Reader:
         else:
             found = [one for place in how.places for one in place.meanings(values, model)]
         counted, fit = found[0] if len(found) == 1 else agreed(found)
-        self.dialects[fit.dialect.name] += 1
-        for part in fit.assumed:
-            if part not in _TIMES or (counted.recorded and counted.recorded.written_tokens):
-                self.assumed[fit.dialect.name, part] += 1
+        self._fits[fit] = self._fits.get(fit, 0) + 1
+        if fit.assumed and counted.recorded and counted.recorded.written_tokens:
+            self._storing[fit] = self._storing.get(fit, 0) + 1
         return counted, fit
 
     def _mended(self, own: Layout, values: list[Any]) -> tuple[Plan, list[int]]:
@@ -214,32 +228,32 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and value != 0
 
 
-def _text(record: Record, ways: Sequence[Path]) -> str:
-    for path in reversed(ways):  # the innermost is that of the answer itself
-        value = _at(record, path)
+def _text(values: Sequence[Any], places: Sequence[int]) -> str:
+    for place in reversed(places):  # the innermost is that of the answer itself
+        value = values[place]
         if type(value) is str and value:
             return value
     return ""
 
 
-def _texts(record: Record, ways: Sequence[Path]) -> tuple[str, ...]:
-    return tuple([value for path in ways if type(value := _at(record, path)) is str and value])
+def _texts(values: Sequence[Any], places: Sequence[int]) -> tuple[str, ...]:
+    return tuple([value for place in places if type(value := values[place]) is str and value])
 
 
-def _time(record: Record, own: Layout) -> float | None:
-    for path in own.roles.get("time", ()):
-        if (seconds := time_of(_at(record, path))) is not None:
+def _time(values: Sequence[Any], own: Layout) -> float | None:
+    for place in own.roles.get("time", ()):
+        if (seconds := time_of(values[place])) is not None:
             return seconds
-    for path in own.roles.get("time_ms", ()):
-        if (seconds := time_of(_at(record, path), per_s=1000.0)) is not None:
+    for place in own.roles.get("time_ms", ()):
+        if (seconds := time_of(values[place], per_s=1000.0)) is not None:
             return seconds
     return None
 
 
-def _usd(record: Record, own: Layout) -> Decimal | None:
+def _usd(values: Sequence[Any], own: Layout) -> Decimal | None:
     for role, times in (("cost", Decimal(1)), ("ticks", _USD_PER_TICK)):
-        for path in own.roles.get(role, ()):
-            value = _at(record, path)
+        for place in own.roles.get(role, ()):
+            value = values[place]
             if type(value) in {int, float, str}:
                 try:
                     usd = Decimal(str(value).strip().lstrip("$")[:_LONGEST_NUMBER]) * times
@@ -250,8 +264,8 @@ def _usd(record: Record, own: Layout) -> Decimal | None:
     return None
 
 
-def _requests(record: Record, own: Layout) -> int:
-    return max(1, tokens(_at(record, own.roles["requests"][0]), missing="tokens"))
+def _requests(values: Sequence[Any], own: Layout) -> int:
+    return max(1, tokens(values[own.roles["requests"][0]], missing="tokens"))
 
 
 def _unknown(path: Path) -> str:

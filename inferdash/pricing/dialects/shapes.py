@@ -34,6 +34,7 @@ _AS_TEXT: Final = frozenset(
 """Levels that a table may hold as a JSON text in one cell."""
 _LABELS: Final = ("ttl", "modality", "key")
 """What names the members of a list of counts."""
+_LABELLED: Final = frozenset(_LABELS)
 _PLAIN: Final = frozenset((int, float, str))
 
 
@@ -89,9 +90,11 @@ class Shapes:
             value = record[name]
             if type(value) is not dict:
                 value = _opened(name, value)
-                if type(value) is dict:
-                    record[name] = value
-            shape.append(self._of(value, depth + 1) if type(value) is dict and depth < _DEEPEST else value)
+                if type(value) is not dict:
+                    shape.append(value)
+                    continue
+                record[name] = value
+            shape.append(self._of(value, depth + 1) if depth < _DEEPEST else None)
         return tuple(shape)
 
 
@@ -103,7 +106,7 @@ def _opened(name: str, value: Any) -> Any:
             return _read(value)
         return True if name not in TEXTS or _NUMBER.match(value) else None
     if kind is list:
-        if value and type(value[0]) is dict and (found := _labelled(value)):
+        if value and type(value[0]) is dict and not _LABELLED.isdisjoint(value[0]) and (found := _labelled(value)):
             return found
         return True if name in TEXTS and not (value and type(value[0]) in {dict, str, list}) else None
     return True if name in TEXTS else None
