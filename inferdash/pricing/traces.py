@@ -256,7 +256,7 @@ class Trace:
 
     def _leave_out(self, error: UnreadLineError) -> None:
         self.left_out += 1
-        self._reasons.add(error.reason, error.about)
+        self._reasons.add(error.reason, _printable(error.about))
 
     def _ended(self, requests: Iterator[Request]) -> Iterator[Request]:
         """The requests of one file, and those that were held back for copies of them."""
