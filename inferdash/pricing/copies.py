@@ -49,7 +49,10 @@ class Copies:
                 return None
             self._running = said.running
         if said.message or said.request:
-            self._take(request, _short(said.message), _short(said.request), certain=said.certain)
+            message, asked = said.message, said.request
+            if len(message) > LONGEST_NAME or len(asked) > LONGEST_NAME:
+                message, asked = _short(message), _short(asked)
+            self._take(request, message, asked, certain=said.certain)
         elif self._held:
             self._count += 1
             self._held[self._count] = _Held(request, "", "")

@@ -142,7 +142,7 @@ class Reader:
             own.plan = self._plan(own.counts)
         how, values = own.plan, own.getter.of(record)
         kinds: set[type] = {*map(type, values)}
-        if kinds == _TEXT and all(map(str.isdigit, values)) and all(map(str.isascii, values)):
+        if kinds == _TEXT and (joined := "".join(values)).isdigit() and joined.isascii() and "" not in values:
             values, kinds = [*map(int, values)], _INT
         if kinds != _INT or min(values) < 0 or max(values) > MOST_TOKENS:
             how, values = self._mended(own, values)

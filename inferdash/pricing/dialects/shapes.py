@@ -85,7 +85,7 @@ class Shapes:
                 self._levels[key] = level
         if not level.inner:
             return level
-        shape = [level]
+        shape: list[Shape] = [level]
         for name in level.inner:
             value = record[name]
             if type(value) is not dict:
