@@ -56,7 +56,8 @@ class Dialect(Validated):
     """What to rename where another dialect fits as well and says something else."""
     source: str
     """Package and version, or address, in which the maker says so."""
-    checked: date
+    checked: date | None = None
+    """The day on which the source was read; None where the names are those that users of it have shown."""
 
     @field_validator("counts", mode="before")
     @classmethod

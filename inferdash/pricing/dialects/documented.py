@@ -55,7 +55,8 @@ def text() -> str:
 
 def _section(one: Dialect) -> str:
     rows = "".join(f"| `{name}` | {_meaning(parts, one)} |\n" for name, parts in one.counts.items())
-    said = [f"Source: {one.source}, checked {one.checked}."]
+    read = f"checked {one.checked}" if one.checked else "not read itself: the names are those that its users have shown"
+    said = [f"Source: {one.source}, {read}."]
     if one.some:
         said.append(f"Known by one of {_names(one.some)}.")
     if one.models:
