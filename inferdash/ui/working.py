@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import groupby
+from typing import Final
 
 import streamlit as st
 
@@ -9,12 +10,15 @@ from inferdash.formula import Step, recording
 from inferdash.references import REFERENCES
 from inferdash.scenario import Scenario
 
+_REST: Final = "What runs on what"
+"""The name of the steps that no part of a study names."""
+
 
 def working(study: Callable[[Scenario], object], scenario: Scenario) -> None:
     """Each formula of a study once: symbols, this scenario's numbers, the result; a tab a part of the study."""
     with recording() as steps:
         study(scenario)
-    parts = {title: list(group) for title, group in groupby(steps, key=lambda step: step.section)}
+    parts = {title or _REST: list(group) for title, group in groupby(steps, key=lambda step: step.section)}
     if not parts:
         st.markdown("Nothing is computed for this scenario.")
         return

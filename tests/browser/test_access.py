@@ -47,7 +47,11 @@ def _violations(page: Page, state: str) -> Iterator[str]:
             yield from (f"{state}, {scheme}: {rule['id']} {node['target']} {node['html']}" for node in rule["nodes"])
 
 
-@pytest.mark.parametrize("width", [1400, 400])
+_UNFOLDED: Final = 400
+"""The width at which all sections are open too; open or not, they are the same parts at any width."""
+
+
+@pytest.mark.parametrize("width", [1400, _UNFOLDED])
 def test_axe_finds_nothing(page: Page, width: int) -> None:
     # So high that all of the page is in sight: axe does not judge the contrast of what is scrolled away.
     page.set_viewport_size({"width": width, "height": 6500})
@@ -59,9 +63,10 @@ def test_axe_finds_nothing(page: Page, width: int) -> None:
     for name in PAGES:
         page.goto(f"/{name.replace('_', '-')}?v=1")
         settled(page)
-        for section in page.get_by_test_id("stMain").get_by_test_id("stExpander").locator("summary").all():
-            section.click()
-        settled(page)
+        if width == _UNFOLDED:
+            for section in page.get_by_test_id("stMain").get_by_test_id("stExpander").locator("summary").all():
+                section.click()
+            settled(page)
         found += _violations(page, name)
     assert not found, "\n".join(found)
 
