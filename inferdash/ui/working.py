@@ -1,7 +1,6 @@
 """Working: the arithmetic that really ran, formula by formula."""
 
 from collections.abc import Callable, Iterable
-from itertools import groupby
 from typing import Final
 
 import streamlit as st
@@ -18,7 +17,9 @@ def working(study: Callable[[Scenario], object], scenario: Scenario) -> None:
     """Each formula of a study once: symbols, this scenario's numbers, the result; a tab a part of the study."""
     with recording() as steps:
         study(scenario)
-    parts = {title or _REST: list(group) for title, group in groupby(steps, key=lambda step: step.section)}
+    parts: dict[str, list[Step]] = {}
+    for step in steps:
+        parts.setdefault(step.section or _REST, []).append(step)
     if not parts:
         st.markdown("Nothing is computed for this scenario.")
         return
