@@ -10,8 +10,15 @@ help: ## list the targets
 run: installed ## open the dashboard on http://localhost:8501 (another port: make run PORT=8600)
 	$(PYTHON) -m inferdash --port $(PORT)
 
-test: installed browser ## run all tests
-	$(PYTHON) -m pytest
+test: installed browser ## run all tests, those in a browser beside the others
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target tests/browser tests/others
+
+.PHONY: tests/browser tests/others
+tests/browser:
+	$(PYTHON) -m pytest tests/browser
+
+tests/others:
+	nice $(PYTHON) -m pytest --ignore tests/browser
 
 check: installed ## check format, style and types
 	$(PYTHON) -m ruff format --check
