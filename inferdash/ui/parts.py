@@ -108,9 +108,15 @@ def table(content: Table) -> None:
     st.markdown(content.markdown())
 
 
+_SIDE_BY_SIDE: Final = 6
+"""Up to so many choices fit beside each other."""
+
+
 def pick(label: str, names: Mapping[str, str], *, key: str) -> str:
     """One of a few ids that is no part of the scenario, shown by its name; the first until another is chosen."""
     first = next(iter(names))
+    if len(names) > _SIDE_BY_SIDE:
+        return st.selectbox(label, list(names), format_func=names.__getitem__, key=key, on_change=state.acted)
     chosen = st.pills(
         label, list(names), format_func=names.__getitem__, key=key, default=first, required=True, on_change=state.acted
     )
