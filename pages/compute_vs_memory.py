@@ -56,7 +56,7 @@ def drafted() -> None:
     if gain:
         parts.chart(speculation_chart.gain(), gain, key="gain")
         st.caption(speculation.caption(scenario))
-    st.subheader("The chapter’s example, step by step", anchor=False)
+    st.markdown("**The chapter’s example, step by step**")
     controls("proposal")
     parts.table(speculation.example(scenario.proposal))
     st.markdown(speculation.example_sentence(scenario.proposal))
