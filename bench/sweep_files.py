@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bench.bounded import Took, arguments, attack, took
 from inferdash.scenario import BASE
-from inferdash.studies import own_requests, traffic
+from inferdash.studies.price import own_requests, traffic
 
 _NUMBERS: Final[tuple[Any, ...]] = (
     0, 1, 5, 1000, 10**12, 10**13, 10**30, -1, 0.5, 1e300, float("nan"), float("inf"), True, None, "", "7", "1e3", "x",

@@ -25,7 +25,9 @@ from inferdash.pricing.recorded import Ledger, Recorded
 from inferdash.pricing.replay import Replay, Rules, replay
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies import model, report, score, traffic
+from inferdash.studies import report
+from inferdash.studies.check import model, score
+from inferdash.studies.price import traffic
 
 _NOT_READ_IN_FULL = 2
 _NOBODY_READS = 141

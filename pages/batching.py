@@ -4,8 +4,8 @@ import streamlit as st
 
 from inferdash.charts import batching as charts
 from inferdash.charts.loading import along_batch
-from inferdash.studies import batching as page
-from inferdash.studies import slots
+from inferdash.studies.learn import batching as page
+from inferdash.studies.learn import slots
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

@@ -6,8 +6,9 @@ from inferdash.charts import expected as expected_chart
 from inferdash.charts import request as request_charts
 from inferdash.charts import roofline as roofline_chart
 from inferdash.charts import speculation as speculation_chart
-from inferdash.studies import compute_vs_memory as page
-from inferdash.studies import expected, request, roofline, speculation
+from inferdash.studies import expected
+from inferdash.studies.learn import compute_vs_memory as page
+from inferdash.studies.learn import request, roofline, speculation
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

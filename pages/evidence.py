@@ -3,8 +3,8 @@
 import streamlit as st
 
 from inferdash.charts import evidence as charts
-from inferdash.studies import calibration, published
-from inferdash.studies import evidence as page
+from inferdash.studies.check import calibration, published
+from inferdash.studies.check import evidence as page
 from inferdash.ui import measuring, parts, state
 from inferdash.ui.sections import proof, sections
 

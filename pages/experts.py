@@ -3,7 +3,7 @@
 import streamlit as st
 
 from inferdash.charts import experts as charts
-from inferdash.studies import experts as page
+from inferdash.studies.learn import experts as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

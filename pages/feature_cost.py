@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
-from inferdash.studies import api, own_accelerators
-from inferdash.studies import feature_cost as page
+from inferdash.studies.check import own_accelerators
+from inferdash.studies.price import api
+from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
 from inferdash.ui.sections import proof, sections

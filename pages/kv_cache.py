@@ -4,7 +4,7 @@ import streamlit as st
 
 from inferdash.charts import kv_cache as charts
 from inferdash.charts.loading import along_text
-from inferdash.studies import kv_cache as page
+from inferdash.studies.learn import kv_cache as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from inferdash.charts import kv_cache as charts
-from inferdash.studies import engine_memory
-from inferdash.studies import memory as page
+from inferdash.studies.run import engine_memory
+from inferdash.studies.run import memory as page
 from inferdash.ui import parts, starting, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

@@ -4,7 +4,7 @@ import streamlit as st
 
 from inferdash.charts.quantization import part_sizes
 from inferdash.facts import library
-from inferdash.studies import model as page
+from inferdash.studies.check import model as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.importing import importer

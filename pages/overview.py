@@ -2,8 +2,9 @@
 
 from inferdash.charts import batching as charts
 from inferdash.facts import library
-from inferdash.studies import batching, compute_vs_memory, experts, kv_cache, prompt_cache, quantization
-from inferdash.studies import overview as page
+from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, quantization
+from inferdash.studies.learn import overview as page
+from inferdash.studies.price import prompt_cache
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.navigation import Link, cards

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from inferdash.charts import plan as charts
-from inferdash.studies import plan as page
-from inferdash.studies import planning
+from inferdash.studies.run import plan as page
+from inferdash.studies.run import planning
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
 from inferdash.ui.sections import proof, sections

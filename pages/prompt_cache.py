@@ -3,8 +3,8 @@
 import streamlit as st
 
 from inferdash.charts import prompt_cache as charts
-from inferdash.studies import api
-from inferdash.studies import prompt_cache as page
+from inferdash.studies.price import api
+from inferdash.studies.price import prompt_cache as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from inferdash.charts import quantization as charts
-from inferdash.studies import quantization as page
+from inferdash.studies.learn import quantization as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

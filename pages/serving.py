@@ -3,9 +3,11 @@
 import streamlit as st
 
 from inferdash.charts import serving as charts
-from inferdash.studies import over_time, own_requests, simulation
-from inferdash.studies import serving as page
-from inferdash.studies.plan import load_fields
+from inferdash.studies.learn import over_time
+from inferdash.studies.price import own_requests
+from inferdash.studies.run import serving as page
+from inferdash.studies.run import simulation
+from inferdash.studies.run.plan import load_fields
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

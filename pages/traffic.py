@@ -3,9 +3,9 @@
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
-from inferdash.studies import api
-from inferdash.studies import traffic as page
-from inferdash.studies.feature_cost import legend
+from inferdash.studies.price import api
+from inferdash.studies.price import traffic as page
+from inferdash.studies.price.feature_cost import legend
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections

@@ -13,8 +13,8 @@ from inferdash.physics.expected import ExpectedPass, expected, expected_prefill,
 from inferdash.physics.passes import decode
 from inferdash.physics.request import mean_past, time_to_first_token_s
 from inferdash.scenario import Scenario
+from inferdash.studies.learn.request import FirstToken
 from inferdash.studies.numbers import Estimate, Row, Table, part
-from inferdash.studies.request import FirstToken
 
 
 @dataclass(frozen=True)

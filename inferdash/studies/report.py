@@ -6,23 +6,11 @@ from types import ModuleType
 from typing import Any, Final
 
 from inferdash.scenario import Scenario
-from inferdash.studies import (
-    batching,
-    compute_vs_memory,
-    evidence,
-    experts,
-    feature_cost,
-    kv_cache,
-    memory,
-    model,
-    overview,
-    plan,
-    prompt_cache,
-    quantization,
-    serving,
-    traffic,
-)
+from inferdash.studies.check import evidence, model
+from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, overview, quantization
 from inferdash.studies.numbers import lines
+from inferdash.studies.price import feature_cost, prompt_cache, traffic
+from inferdash.studies.run import memory, plan, serving
 
 STUDIES: Final[Mapping[str, ModuleType]] = {
     study.NAME: study

@@ -6,7 +6,7 @@ import streamlit as st
 from pydantic_core import PydanticCustomError
 
 from inferdash.scenario.measured import KINDS
-from inferdash.studies import calibration
+from inferdash.studies.check import calibration
 from inferdash.ui import parts, state
 
 _SAID: Final = "_measured_said"

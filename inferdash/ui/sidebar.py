@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 
 from inferdash.scenario import FIELDS, OWN, Place, mark
-from inferdash.studies import feature_cost, prompt_cache, traffic
+from inferdash.studies.price import feature_cost, prompt_cache, traffic
 from inferdash.ui import state
 from inferdash.ui.controls import DATASHEET, control
 from inferdash.ui.sections import section

@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from inferdash.facts.start_log import UnreadLogError
-from inferdash.studies import engine_memory
+from inferdash.studies.run import engine_memory
 from inferdash.ui import state
 
 _SAID: Final = "_start_said"

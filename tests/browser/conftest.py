@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, WebError, expect,
 from inferdash import links
 from inferdash.quantities import written
 from inferdash.scenario import FIELDS, Choices, mark
-from inferdash.studies import compute_vs_memory
+from inferdash.studies.learn import compute_vs_memory
 
 ROOT: Final = Path(__file__).parents[2]
 PATH: Final = "/compute-vs-memory"

@@ -9,10 +9,10 @@ from inferdash import links
 from inferdash.charts import request, roofline, speculation, theme
 from inferdash.charts.gallery import CHARTS
 from inferdash.scenario import BASE
-from inferdash.studies import compute_vs_memory
-from inferdash.studies import request as request_study
-from inferdash.studies import roofline as roofline_study
-from inferdash.studies import speculation as speculation_study
+from inferdash.studies.learn import compute_vs_memory
+from inferdash.studies.learn import request as request_study
+from inferdash.studies.learn import roofline as roofline_study
+from inferdash.studies.learn import speculation as speculation_study
 
 
 def parts(node: Any) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from inferdash.facts.precision import PRECISIONS
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics import kv_cache
 from inferdash.physics.parameters import checkpoint_bytes, parameters
-from inferdash.studies import model
+from inferdash.studies.check import model
 
 HERE = Path(__file__).parent
 COUNTS: dict[str, Any] = json.loads((HERE / "library_counts.json").read_text())

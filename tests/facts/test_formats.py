@@ -15,7 +15,7 @@ from inferdash.facts.precision import FILES, PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.parameters import checkpoint_bytes, parameters
 from inferdash.physics.passes import decode
-from inferdash.studies import model
+from inferdash.studies.check import model
 
 HERE = Path(__file__).parent
 SIZES: list[dict[str, Any]] = json.loads((HERE / "published_sizes.json").read_text())

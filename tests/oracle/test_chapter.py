@@ -13,7 +13,7 @@ from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics import speculation as physics
 from inferdash.quantities import digits, percent, shown
 from inferdash.scenario import Scenario
-from inferdash.studies import compute_vs_memory, request, speculation
+from inferdash.studies.learn import compute_vs_memory, request, speculation
 from inferdash.studies.numbers import lines
 
 ORACLE = json.loads(Path(__file__).with_name("chapter.json").read_text(encoding="utf-8"))

@@ -12,8 +12,8 @@ from inferdash.physics.parameters import table_parameters
 from inferdash.physics.passes import matrix_flops
 from inferdash.physics.speculation import tokens_per_pass
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies import compute_vs_memory, kv_cache, quantization, speculation
-from inferdash.studies.compute_vs_memory import ComputeVsMemory, study
+from inferdash.studies.learn import compute_vs_memory, kv_cache, quantization, speculation
+from inferdash.studies.learn.compute_vs_memory import ComputeVsMemory, study
 
 
 @pytest.mark.parametrize(

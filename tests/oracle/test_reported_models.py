@@ -11,8 +11,8 @@ from inferdash.physics import kv_cache
 from inferdash.physics.parameters import checkpoint_bytes, parameters
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
-from inferdash.studies import kv_cache as kv_cache_study
-from inferdash.studies import model
+from inferdash.studies.check import model
+from inferdash.studies.learn import kv_cache as kv_cache_study
 
 NEMOTRON_3_SUPER: dict[str, Any] = {
     "model_type": "nemotron_h",

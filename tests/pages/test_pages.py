@@ -16,8 +16,9 @@ from streamlit.testing.v1 import AppTest
 from inferdash import links, shipped
 from inferdash.facts import library
 from inferdash.scenario import CONFIG, Scenario
-from inferdash.studies import expected, memory
+from inferdash.studies import expected
 from inferdash.studies.report import STUDIES
+from inferdash.studies.run import memory
 from inferdash.ui.server import FRAME
 from tests.pages.fields import field, unfolded
 

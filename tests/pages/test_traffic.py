@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
 from inferdash.scenario import Scenario
-from inferdash.studies import traffic
+from inferdash.studies.price import traffic
 from inferdash.studies.report import literal
 from inferdash.ui.server import FRAME
 from tests.pages.fields import field, unfolded

@@ -14,7 +14,7 @@ from inferdash.facts.engine_memory import version
 from inferdash.physics.engine_memory import Kept, Setting, Shape, Span, exactly, kept, shape_of, starts
 from inferdash.physics.starts import GIB, logged
 from inferdash.scenario import Scenario
-from inferdash.studies import memory
+from inferdash.studies.run import memory
 
 RULES = library.engine_memory()
 VLLM = RULES["vllm"]

@@ -24,7 +24,8 @@ from inferdash.physics.quantization import normal_error
 from inferdash.physics.speculation import kept, speedup, tokens_per_pass
 from inferdash.pricing import prompt_cache as pricing
 from inferdash.scenario import Scenario
-from inferdash.studies import batching, experts, kv_cache, prompt_cache, quantization
+from inferdash.studies.learn import batching, experts, kv_cache, quantization
+from inferdash.studies.price import prompt_cache
 
 CHIPS = [chip for chip in library.accelerators().values() if chip.dense_bf16]
 

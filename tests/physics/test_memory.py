@@ -9,7 +9,7 @@ from inferdash.physics import kv_cache
 from inferdash.physics.parallelism import all_reduce_bytes, all_to_all_bytes, obstacle, pipeline_bytes
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
-from inferdash.studies import memory
+from inferdash.studies.run import memory
 
 GIB = 2.0**30
 VLLM = [

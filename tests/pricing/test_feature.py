@@ -11,7 +11,8 @@ from inferdash.facts import library
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turns
 from inferdash.scenario import Scenario
-from inferdash.studies import api, feature_cost, own_accelerators, prompt_cache
+from inferdash.studies.check import own_accelerators
+from inferdash.studies.price import api, feature_cost, prompt_cache
 
 PLAN = Turns(
     shared=1000, own=0, message=100, answer=50, thinking=10, turns=3, history_limit=10_000, gap_s=60.0, spread=1.0

@@ -14,20 +14,10 @@ from inferdash.facts.precision import PRECISIONS
 from inferdash.serving.curves import curves_of
 from inferdash.serving.field import field_of
 from inferdash.serving.requests import requests
-from inferdash.studies import (
-    batching,
-    compute_vs_memory,
-    experts,
-    feature_cost,
-    memory,
-    own_accelerators,
-    planning,
-    prompt_cache,
-    quantization,
-    serving,
-    simulation,
-    slots,
-)
+from inferdash.studies.check import own_accelerators
+from inferdash.studies.learn import batching, compute_vs_memory, experts, quantization, slots
+from inferdash.studies.price import feature_cost, prompt_cache
+from inferdash.studies.run import memory, planning, serving, simulation
 
 
 @pytest.mark.parametrize("count", [10**5, 10**8])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from inferdash.facts import library
 from inferdash.scenario import BASE, OWN, Scenario
-from inferdash.studies import compute_vs_memory, request, roofline, speculation
+from inferdash.studies.learn import compute_vs_memory, request, roofline, speculation
 from inferdash.studies.numbers import lines
 from inferdash.studies.report import STUDIES, markdown, report
 

@@ -7,8 +7,8 @@ import pytest
 from inferdash import links
 from inferdash.facts.start_log import UnreadLogError
 from inferdash.scenario import BASE, Scenario
-from inferdash.studies import engine_memory as study
-from inferdash.studies import memory, planning
+from inferdash.studies.run import engine_memory as study
+from inferdash.studies.run import memory, planning
 
 GIB = 2.0**30
 RTX_3090 = Scenario(model="llama-3.1-8b", accelerator="rtx-3090", prompt=20_000, answer=1, memory_of="engine")

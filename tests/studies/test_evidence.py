@@ -6,7 +6,7 @@ from inferdash import links, quantities
 from inferdash.facts.measured import PHASES, measurements
 from inferdash.formula import recording
 from inferdash.scenario import BASE
-from inferdash.studies import evidence, published
+from inferdash.studies.check import evidence, published
 
 
 def test_measurements_and_their_predictions_belong_together() -> None:

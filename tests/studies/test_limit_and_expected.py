@@ -3,7 +3,8 @@
 import pytest
 
 from inferdash import links
-from inferdash.studies import batching, compute_vs_memory, expected, experts, quantization, speculation
+from inferdash.studies import expected
+from inferdash.studies.learn import batching, compute_vs_memory, experts, quantization, speculation
 from inferdash.studies.report import report
 
 KERNELS_MS = {"prefill": 22.1, "decode": 6.18}

@@ -4,7 +4,7 @@ import pytest
 
 from inferdash.physics.parameters import mtp_parameters, mtp_table_copies
 from inferdash.scenario import Scenario
-from inferdash.studies import model
+from inferdash.studies.check import model
 
 
 def test_what_predicts_further_tokens_counts_the_tables_that_its_bytes_hold() -> None:

@@ -9,7 +9,8 @@ from pydantic_core import PydanticCustomError
 from inferdash import links
 from inferdash.facts import library
 from inferdash.scenario import Scenario, measured
-from inferdash.studies import calibration, compute_vs_memory
+from inferdash.studies.check import calibration
+from inferdash.studies.learn import compute_vs_memory
 from inferdash.studies.numbers import Estimate
 
 THREE = "itl~7.6ms,ttft~60ms,tps~1500~batch~16"

@@ -16,7 +16,8 @@ from inferdash.physics import batching as batching_physics
 from inferdash.physics.deployment import deploy
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.scenario import Scenario
-from inferdash.studies import batching, experts, kv_cache, prompt_cache, quantization
+from inferdash.studies.learn import batching, experts, kv_cache, quantization
+from inferdash.studies.price import prompt_cache
 from inferdash.studies.report import report
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracle" / "chapter.json").read_text(encoding="utf-8"))

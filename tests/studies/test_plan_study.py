@@ -5,9 +5,9 @@ import pytest
 from inferdash import links
 from inferdash.facts import library
 from inferdash.scenario import BASE, Scenario
-from inferdash.studies import plan, planning, serving
-from inferdash.studies.plan import Meeting
 from inferdash.studies.report import report
+from inferdash.studies.run import plan, planning, serving
+from inferdash.studies.run.plan import Meeting
 
 JOBS = {
     "chat": "model=llama-3.1-8b&load_as=users&active_users=10000&think=60s&v=1",

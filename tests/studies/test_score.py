@@ -10,7 +10,7 @@ from inferdash.cli import main
 from inferdash.facts.measured import measurements
 from inferdash.physics import named
 from inferdash.physics.served import usable
-from inferdash.studies import score
+from inferdash.studies.check import score
 
 ROW = {
     "model": "meta-llama/Llama-3.1-70B",

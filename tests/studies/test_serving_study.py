@@ -10,9 +10,11 @@ import pytest
 from inferdash import links
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import BASE, Scenario
-from inferdash.studies import over_time, own_requests, serving, simulation
+from inferdash.studies.learn import over_time
+from inferdash.studies.price import own_requests
 from inferdash.studies.report import report
-from inferdash.studies.serving import Serving
+from inferdash.studies.run import serving, simulation
+from inferdash.studies.run.serving import Serving
 
 
 def of(query: str) -> tuple[Scenario, Serving]:

@@ -14,7 +14,7 @@ import pytest
 
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import Scenario
-from inferdash.studies import own_requests, traffic
+from inferdash.studies.price import own_requests, traffic
 from inferdash.ui import heavy
 
 

@@ -2,7 +2,7 @@
 
 from inferdash.formula import recording
 from inferdash.scenario import BASE
-from inferdash.studies import compute_vs_memory
+from inferdash.studies.learn import compute_vs_memory
 from inferdash.ui import working
 
 

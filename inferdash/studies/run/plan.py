@@ -13,7 +13,7 @@ from inferdash.serving.candidates import Candidate, Failure
 from inferdash.serving.offers import NODE
 from inferdash.serving.planner import Confirmation, Plan
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
-from inferdash.studies.planning import obstacle, planned, server_s, starts
+from inferdash.studies.run.planning import obstacle, planned, server_s, starts
 
 NAME: Final = "plan"
 TITLE: Final = "Meet a target"

@@ -8,7 +8,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.physics import batching
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies.batching import Batching
+from inferdash.studies.learn.batching import Batching
 from inferdash.studies.numbers import Row, Table
 
 

@@ -13,10 +13,10 @@ from inferdash.formula import section
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turn, Turns
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies import own_accelerators
-from inferdash.studies.api import compared_with, known_price, resolved, rules_of, unpriced
+from inferdash.studies.check import own_accelerators
+from inferdash.studies.check.own_accelerators import Own
 from inferdash.studies.numbers import Headline, Row, Table, number, part
-from inferdash.studies.own_accelerators import Own
+from inferdash.studies.price.api import compared_with, known_price, resolved, rules_of, unpriced
 
 NAME: Final = "feature_cost"
 TITLE: Final = "Price a feature"

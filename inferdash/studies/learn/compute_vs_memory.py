@@ -11,11 +11,12 @@ from inferdash.physics.deployment import deploy
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
-from inferdash.studies import expected, speculation
+from inferdash.studies import expected
 from inferdash.studies.expected import Expected
+from inferdash.studies.learn import speculation
+from inferdash.studies.learn.request import FirstToken, request_times
+from inferdash.studies.learn.speculation import Speculation
 from inferdash.studies.numbers import Headline, Row, Table, number, part, plain
-from inferdash.studies.request import FirstToken, request_times
-from inferdash.studies.speculation import Speculation
 
 NAME: Final = "compute_vs_memory"
 TITLE: Final = "Compute vs memory"

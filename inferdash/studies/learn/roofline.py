@@ -8,7 +8,7 @@ from inferdash import quantities
 from inferdash.physics import roofline
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
-from inferdash.studies.compute_vs_memory import ComputeVsMemory, PassNumbers
+from inferdash.studies.learn.compute_vs_memory import ComputeVsMemory, PassNumbers
 from inferdash.studies.numbers import show
 
 _CURVE_POINTS: Final = 60

@@ -12,7 +12,7 @@ from inferdash.scenario.operation import SCHEDULES
 from inferdash.serving import summary as summaries
 from inferdash.serving.summary import Summary
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
-from inferdash.studies.simulation import LONGEST, MOST, Run, ceiling_per_s, run
+from inferdash.studies.run.simulation import LONGEST, MOST, Run, ceiling_per_s, run
 
 NAME: Final = "serving"
 TITLE: Final = "Serving over time"

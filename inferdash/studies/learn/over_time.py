@@ -7,7 +7,7 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.scenario import BASE, Scenario
-from inferdash.studies.simulation import Run, ceiling_per_s, run
+from inferdash.studies.run.simulation import Run, ceiling_per_s, run
 
 _FIRST: Final = 100
 """Requests that are drawn as bars."""

@@ -16,7 +16,7 @@ from inferdash.serving.commands import Command, commands
 from inferdash.serving.curves import Curves, curves_of, deployment_of
 from inferdash.serving.offers import MOST_PLACES, Demand, Offer, Room
 from inferdash.serving.planner import Plan
-from inferdash.studies.simulation import only
+from inferdash.studies.run.simulation import only
 
 
 def obstacle(scenario: Scenario) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.scenario import Scenario
-from inferdash.studies import batching, compute_vs_memory
+from inferdash.studies.learn import batching, compute_vs_memory
 from inferdash.studies.numbers import Estimate, Headline, number, part
 
 NAME: Final = "overview"

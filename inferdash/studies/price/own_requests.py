@@ -12,8 +12,8 @@ from inferdash.pricing.packed import Readable
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import Scenario
 from inferdash.serving.requests import Requests, requests
-from inferdash.studies.serving import Serving, study_of
-from inferdash.studies.simulation import Run, run_of
+from inferdash.studies.run.serving import Serving, study_of
+from inferdash.studies.run.simulation import Run, run_of
 
 MOST: Final = 200_000
 """Requests of a file that are simulated, its first ones."""

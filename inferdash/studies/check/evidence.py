@@ -14,8 +14,8 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.measured import PHASES, WAYS, Measurement, measurements
 from inferdash.scenario import OWN, Scenario
+from inferdash.studies.check.published import source_link
 from inferdash.studies.numbers import Headline, Row, Table, number
-from inferdash.studies.published import source_link
 
 NAME: Final = "evidence"
 TITLE: Final = "How right is this?"

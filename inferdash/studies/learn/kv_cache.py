@@ -15,7 +15,7 @@ from inferdash.physics import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
-from inferdash.studies import loading
+from inferdash.studies.learn import loading
 from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "kv_cache"

@@ -12,9 +12,10 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies import expected, loading
-from inferdash.studies.api import resolved
+from inferdash.studies import expected
+from inferdash.studies.learn import loading
 from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain, show
+from inferdash.studies.price.api import resolved
 
 NAME: Final = "batching"
 TITLE: Final = "Batching"

@@ -11,9 +11,10 @@ from inferdash.physics import kv_cache, memory
 from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
-from inferdash.studies import engine_memory, expected
-from inferdash.studies.experts import experts_of
+from inferdash.studies import expected
+from inferdash.studies.learn.experts import experts_of
 from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain, show
+from inferdash.studies.run import engine_memory
 
 NAME: Final = "memory"
 TITLE: Final = "Memory"

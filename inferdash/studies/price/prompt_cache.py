@@ -14,8 +14,8 @@ from inferdash.pricing import prompt_cache as pricing
 from inferdash.pricing.tokens import Tokens, bill
 from inferdash.scenario import CHANGES, OWN, PARTS, Scenario
 from inferdash.studies import expected
-from inferdash.studies.api import resolved, rules_of
 from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain
+from inferdash.studies.price.api import resolved, rules_of
 
 NAME: Final = "prompt_cache"
 TITLE: Final = "Prompt caching"

@@ -21,7 +21,7 @@ from inferdash.physics.parameters import (
     parameters,
 )
 from inferdash.scenario import Scenario
-from inferdash.studies.experts import experts_of
+from inferdash.studies.learn.experts import experts_of
 from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "model"

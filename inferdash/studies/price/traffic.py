@@ -13,8 +13,8 @@ from inferdash.pricing.recorded import Ledger, Recorded
 from inferdash.pricing.replay import Replay, Rules, replays
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies import api
 from inferdash.studies.numbers import Headline, Row, Table
+from inferdash.studies.price import api
 
 NAME: Final = "traffic"
 TITLE: Final = "Your traffic"

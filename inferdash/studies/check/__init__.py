@@ -1,0 +1,1 @@
+"""How far the numbers are to be trusted, and what they were made of."""

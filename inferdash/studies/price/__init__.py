@@ -1,0 +1,1 @@
+"""What it costs through an API."""
