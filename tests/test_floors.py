@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = [
-    {"formula", "quantities", "references", "validated"},
+    {"compiled", "formula", "quantities", "references", "validated"},
     {"layers"},
     {"facts"},
     {"physics"},

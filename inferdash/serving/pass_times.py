@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from inferdash.physics.expected import ExpectedPass, expected_pass
 from inferdash.physics.passes import one_pass
 
 Seconds = NDArray[np.float64]
-Lists = tuple[list[float], list[float], list[float], tuple[list[float], list[float]], tuple[list[float], list[float]]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,6 +49,23 @@ class Line:
         return float(min(form.end_s[past + size] + form.start_s[past] for form in self.readings))
 
 
+class Tables(NamedTuple):
+    """The curves of two lines of which the higher one counts, in seconds: arrays with a row a line."""
+
+    pass_s: Seconds
+    """By positions of a pass."""
+    context_s: Seconds
+    """By tokens before it: what a request adds that writes."""
+    slope_s: Seconds
+    """By how much more a token later: the same between two bends to the last digit, so that a sum can be undone."""
+    end_s: Seconds
+    """By form, then by tokens up to the end of a chunk."""
+    start_s: Seconds
+    """By form, then by tokens before it."""
+    bend_after: NDArray[np.int64]
+    """By tokens: the next bend beyond them, and beyond the last one more than the longest text."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PassTimes:
     """Seconds of every pass that requests of at most `tokens` tokens can share."""
@@ -70,31 +86,24 @@ class PassTimes:
         return len(self.lines[0].pass_s) - 1
 
     @cached_property
-    def lists(self) -> tuple[Lists, Lists]:
-        """The curves of two lines as lists, for a loop: `pass_s`, `context_s`, its slope, and two forms of reading.
-
-        The slope is the same between two bends to the last digit, so that what was added can be taken off. A single
-        line, or a single form, is its own second.
-        """
+    def tables(self) -> Tables:
+        """The curves for a loop. A single line, or a single form, is its own second."""
         edges = sorted({min(1, self.tokens), *self.bends, self.tokens})
-
-        def lists(line: Line) -> Lists:
-            slopes = [0.0] * (self.tokens + 1)
-            for low, high in pairwise(edges):
-                slopes[low:high] = [float(line.context_s[high] - line.context_s[low]) / (high - low)] * (high - low)
-            forms = [(form.end_s.tolist(), form.start_s.tolist()) for form in line.readings]
-            return line.pass_s.tolist(), line.context_s.tolist(), slopes, forms[0], forms[-1]
-
-        first, *others = map(lists, self.lines)
-        return first, others[0] if others else first
-
-    @cached_property
-    def bend_after(self) -> list[int]:
-        """By tokens, from 0: the next bend beyond them, and beyond the last one more than the longest text."""
-        after: list[int] = []
-        for bend in (*self.bends, self.tokens + 1):
-            after += [bend] * (bend - len(after))
-        return after
+        lines = (self.lines[0], self.lines[-1])
+        context_s = np.array([line.context_s for line in lines])
+        slope_s = np.zeros_like(context_s)
+        for low, high in pairwise(edges):
+            slope_s[:, low:high] = (context_s[:, [high]] - context_s[:, [low]]) / (high - low)
+        forms = [(line.readings[0], line.readings[-1]) for line in lines]
+        bends = np.array([*self.bends, self.tokens + 1])
+        return Tables(
+            pass_s=np.array([line.pass_s for line in lines]),
+            context_s=context_s,
+            slope_s=slope_s,
+            end_s=np.array([[form.end_s for form in pair] for pair in forms]),
+            start_s=np.array([[form.start_s for form in pair] for pair in forms]),
+            bend_after=bends[np.searchsorted(bends, np.arange(self.tokens + 1), side="right")],
+        )
 
     def pass_s(self, *, contexts: Sequence[int] = (), chunks: Sequence[tuple[int, int]] = ()) -> float:
         """Seconds of one pass.

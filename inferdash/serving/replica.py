@@ -1,234 +1,371 @@
-"""One copy of the model, run from event to event.
+"""Copies of the model, each run from event to event.
 
 Between two events every request that writes gains a token in each pass. So it is known when it joins at which pass it
 ends, and the time of a run of passes is a sum in closed form. An arrival is taken in after the pass that it falls into.
+What is compiled here calls only what is compiled here: what is kept on disk is compiled anew when this file changes.
 """
 
-from collections.abc import Generator, Sequence
-from heapq import heapify, heappop, heappush
 from math import ceil, inf, sqrt
 
-from inferdash.serving.pass_times import PassTimes
-from inferdash.serving.scheduling import Scheduling
-from inferdash.serving.served import Book
+import numpy as np
+
+from inferdash.compiled import compiled, inlined
+from inferdash.serving.pass_times import Tables
+from inferdash.serving.requests import Floats, Ints
+from inferdash.serving.state import NONE, Routes, State
 
 
-def replica(  # noqa: PLR0912, PLR0915 - one loop on local variables, which is what makes it quick
-    book: Book, queue: Sequence[int], times: PassTimes, how: Scheduling, steps: list[float]
-) -> Generator[int, float, None]:
-    """Serves the requests in `queue`, in order, and writes into `book` and `steps`.
-
-    It is sent the time up to which all arrivals are in the queue, goes on until its clock is there, and yields how
-    many of the requests in the queue had not ended at that time. Sent infinity, it goes on until all have.
+@compiled
+def run(accepted: Ints, routes: Routes, state: State) -> Floats:
+    """Sends each request somewhere as it comes, and runs the replicas until all have ended.
 
     Args:
-        book: the requests.
-        queue: those that come here, by arrival; may grow between two sends.
-        times: of the passes.
-        how: what runs in a pass.
-        steps: gets three numbers an event: seconds, requests in the batch from then on, and the most pages in use.
+        accepted: requests that come, by arrival.
+        routes: who goes where.
+        state: requests and replicas before any has come; as they have ended, afterwards.
+
+    Returns:
+        A row a step: replica, seconds, requests in the batch from then on, and the most pages in use.
     """
-    (pass_1, context_1, slope_1, (end_1, start_1), (short_end_1, short_start_1)) = times.lists[0]
-    (pass_2, context_2, slope_2, (end_2, start_2), (short_end_2, short_start_2)) = times.lists[1]
-    forms = len(times.lines[0].readings)
-    bend_after = times.bend_after
-    arrival, last, found = book.arrival_s, book.last, book.found
-    started_s, first_token_s, finish_s = book.started_s, book.first_token_s, book.finish_s
-    page, budget, chunked, continuous = how.page, how.pass_tokens, how.chunked, how.batching == "continuous"
-    capacity = inf if how.pages is None else how.pages
-    count = len(arrival)
+    replicas, book = state.replicas, state.book
+    count, log, rows, homes = len(replicas.one), np.empty((4096, 4)), 0, {NONE}
+    for turn in range(len(accepted) + 1):
+        until_s = book.arrival_s[accepted[turn]] if turn < len(accepted) else inf
+        if until_s == inf or not routes.in_turn:
+            for r in range(count):
+                log, rows = _advance(r, until_s, state, log, rows)
+        if turn == len(accepted):
+            break
+        one = accepted[turn]
+        place = turn % count if routes.in_turn else _least_loaded(one, homes, routes, state)
+        home = book.prefix[one] * count + place
+        if book.prefix[one] != NONE and home not in homes:
+            homes.add(home)
+            book.found[one] = 0
+        book.replica[one] = place
+        _enqueue(place, one, state)
+    return log[:rows]
 
-    now = pending_s = 0.0
-    passes = ended = head = used = 0
-    free = how.places
-    coming_s = inf
-    """When the next in the queue comes; infinity where it is empty."""
-    running: dict[int, int] = {}
-    """Request that writes -> its tokens in the cache less `passes`, in order of admission."""
-    events: list[int] = []
-    """Heap of pass * count + request: where each of `running` ends or comes to a bend."""
-    due = [0] * (2 * page)
-    """Requests that take a page with the pass that is so many beyond a multiple of `page`; twice over, for slices."""
-    reading: list[int] = []
-    returned: list[int] = []
-    """Preempted, the earliest of them last."""
-    goal, at = book.prompt[:], found[:]
-    """Tokens that the cache of a request has after reading, and has so far."""
-    text_1 = text_2 = grow_1 = grow_2 = 0.0
-    """What the texts of all that write add to the next pass, and by how much more each pass, by line."""
 
-    horizon = yield 0
-    if queue:
-        coming_s = arrival[queue[0]]
-    while True:
-        # Who joins the batch: first those that were put back, then by arrival, while places and pages are free.
-        full = False
-        lacking = due[passes % page]
-        if continuous or free == how.places:
-            while free and (returned or coming_s <= now):
-                one = returned[-1] if returned else queue[head]
-                if used + lacking - (-min(goal[one] + 1, last[one]) // page) > capacity:
-                    full = True
-                    break
-                if returned:
-                    returned.pop()
-                    if at[one] == goal[one]:
-                        pending_s += goal[one] * how.swap_token_s
-                else:
-                    at[one] = found[one]
-                    started_s[one] = now
-                    head += 1
-                    coming_s = arrival[queue[head]] if head < len(queue) else inf
-                used -= -goal[one] // page
-                free -= 1
-                reading.append(one)
+@inlined
+def _least_loaded(one: int, homes: set[int], routes: Routes, state: State) -> int:
+    """The replica with the fewest requests, or of those with the prefix if it is not clearly more loaded."""
+    prefix, replicas = state.book.prefix[one], state.replicas
+    waiting = replicas.one["queued"] - replicas.one["ended"]
+    least, home = int(np.argmin(waiting)), NONE
+    if routes.aware and prefix != NONE:
+        for r in range(len(waiting)):
+            if prefix * len(waiting) + r in homes and (home == NONE or waiting[r] < waiting[home]):
+                home = r
+    return home if home != NONE and waiting[home] < waiting[least] + routes.slack else least
 
-        # Who is put back: the latest, while those that write lack a page for their next token.
-        while used + lacking > capacity and (chunked or not reading):
-            if reading:
-                one = reading.pop()
-                used += -goal[one] // page
-                if at[one] < goal[one]:
-                    at[one] = found[one]
-            else:
-                one, past = running.popitem()
-                context = past + passes
-                used += -context // page
-                phase = -past % page
-                due[phase] -= 1
-                due[phase + page] -= 1
-                lacking = due[passes % page]
-                text_1 -= context_1[context]
-                text_2 -= context_2[context]
-                grow_1 -= slope_1[context]
-                grow_2 -= slope_2[context]
-                events = [event for event in events if event % count != one]
-                heapify(events)
-                if how.preemption == "swap":
-                    goal[one] = at[one] = context
-                    pending_s += context * how.swap_token_s
-                else:
-                    goal[one], at[one] = context + 1, found[one]
-            free += 1
-            book.preemptions[one] += 1
-            returned.append(one)
 
-        # One pass that reads, or a run of passes that write until something changes.
-        began_s, run, done = now, 0, 0
-        batch = len(running)
-        if reading:
-            size, add_1, add_2 = (batch, text_1, text_2) if chunked else (0, 0.0, 0.0)
-            for one in reading:
-                if size == budget:
-                    break
-                before, after = at[one], goal[one]
-                if after - before > budget - size:
-                    after = before + budget - size
-                else:
-                    done += 1
-                if after > before:
-                    size += after - before
-                    read_1, read_2 = end_1[after] + start_1[before], end_2[after] + start_2[before]
-                    if forms > 1:
-                        read_1 = min(read_1, short_end_1[after] + short_start_1[before])
-                        read_2 = min(read_2, short_end_2[after] + short_start_2[before])
-                    add_1 += read_1
-                    add_2 += read_2
-                    at[one] = after
-            add_1 += pass_1[size]
-            add_2 += pass_2[size]
-            now += pending_s + (add_1 if add_1 > add_2 else add_2)  # noqa: FURB136 - quicker than a call
-            pending_s = 0.0
-            if chunked and batch:
-                run = 1
-                used += lacking
-        elif batch:
-            now += pending_s
-            pending_s = 0.0
-            pass_s, more_s = pass_1[batch] + text_1, grow_1
-            other_s, other_more_s = pass_2[batch] + text_2, grow_2
-            if other_s > pass_s:
-                pass_s, more_s, other_s, other_more_s = other_s, other_more_s, pass_s, more_s
-            run = events[0] // count - passes
-            if other_more_s > more_s:  # until the other line is the higher one
-                run = min(run, int((pass_s - other_s) / (other_more_s - more_s)) + 1)
-            more_s /= 2
-            pass_s -= more_s
-            run_s = run * (pass_s + run * more_s)
-            until = coming_s if free and continuous and not full and coming_s < horizon else horizon
-            if now + run_s > until:  # it stops after the pass in which a request comes
-                span_s = until - now
-                fewest = 2 * span_s / (pass_s + sqrt(pass_s * pass_s + 4 * more_s * span_s)) if span_s > 0 else 1
-                run = min(run, ceil(fewest))
-                run_s = run * (pass_s + run * more_s)
-            start = passes % page
-            grown = run // page * batch + sum(due[start : start + run % page])
-            if used + grown > capacity:  # it stops when the cache is full
-                run = grown = 0
-                while used + grown + due[(start + run) % page] <= capacity:
-                    grown += due[(start + run) % page]
-                    run += 1
-                run_s = run * (pass_s + run * more_s)
-            used += grown
-            now += run_s
+@inlined
+def _enqueue(r: int, one: int, state: State) -> None:
+    """A request comes to replica `r`."""
+    replicas, book = state.replicas, state.book
+    me = replicas.one[r]
+    if me.head == NONE:
+        me.head = one
+    else:
+        book.behind[me.tail] = one
+    me.tail = one
+    book.behind[one] = NONE
+    me.queued += 1
+
+
+@inlined
+def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> tuple[Floats, int]:
+    """Runs replica `r` until its clock is at `until_s`, and returns the log, longer where it was full, and its rows.
+
+    All arrivals before then are in its queue; until infinity it goes on until all have ended.
+    """
+    replicas, how = state.replicas, state.how
+    me = replicas.one[r]
+    while me.now_s < until_s:
+        if me.run:
+            _finish(r, state)
+        if me.done:
+            _begin_to_write(r, state)
+        full = _admit(r, state)
+        _preempt(r, state)
+        began_s, me.run, me.done = me.now_s, 0, 0
+        if me.reading:
+            _read(r, state)
+        elif me.writing:
+            _write(r, until_s, full, state)
         else:
-            now = min(coming_s, horizon)
-        steps += (began_s, how.places - free, used)
-        while now >= horizon:
-            if now == inf:
-                return
-            horizon = yield len(queue) - ended
-            coming_s = arrival[queue[head]] if head < len(queue) else inf
+            me.now_s = min(_coming_s(r, state), until_s)
+        if rows == len(log):
+            log = np.concatenate((log, np.empty_like(log)))
+        log[rows, 0], log[rows, 1], log[rows, 2], log[rows, 3] = r, began_s, how.places - me.free, me.used
+        rows += 1
+    return log, rows
 
-        # Who ends, or comes to a bend.
-        if run:
-            passes += run
-            text_1 += run * grow_1
-            text_2 += run * grow_2
-            edge = (passes + 1) * count
-            while events and events[0] < edge:
-                one = heappop(events) % count
-                past = running[one]
-                context = past + passes
-                if context < last[one]:
-                    grow_1 += slope_1[context] - slope_1[context - 1]
-                    grow_2 += slope_2[context] - slope_2[context - 1]
-                    heappush(events, (min(last[one], bend_after[context]) - past) * count + one)
-                    continue
-                del running[one]
-                free += 1
-                ended += 1
-                used += -context // page
-                phase = -past % page
-                due[phase] -= 1
-                due[phase + page] -= 1
-                text_1 -= context_1[context]
-                text_2 -= context_2[context]
-                grow_1 -= slope_1[context - 1]
-                grow_2 -= slope_2[context - 1]
-                finish_s[one] = now
-            if not running:
-                text_1 = text_2 = grow_1 = grow_2 = 0.0  # what rounding has left
 
-        # Who has read its text has its next token with it, and writes on.
-        if done:
-            for one in reading[:done]:
-                context = goal[one]
-                if first_token_s[one] == inf:
-                    first_token_s[one] = now
-                if context == last[one]:
-                    free += 1
-                    ended += 1
-                    used += -context // page
-                    finish_s[one] = now
-                    continue
-                past = running[one] = context - passes
-                phase = -past % page
-                due[phase] += 1
-                due[phase + page] += 1
-                text_1 += context_1[context]
-                text_2 += context_2[context]
-                grow_1 += slope_1[context]
-                grow_2 += slope_2[context]
-                heappush(events, (min(last[one], bend_after[context]) - past) * count + one)
-            del reading[:done]
+@inlined
+def _coming_s(r: int, state: State) -> float:
+    """When the next in the queue comes; infinity where it is empty."""
+    replicas, book = state.replicas, state.book
+    head = replicas.one[r].head
+    return inf if head == NONE else book.arrival_s[head]
+
+
+@inlined
+def _pages(tokens: int, page: int) -> int:
+    return (tokens + page - 1) // page
+
+
+@inlined
+def _admit(r: int, state: State) -> bool:
+    """Who joins the batch: first those that were put back, then by arrival; whether pages lack for the next one."""
+    replicas, book, how = state.replicas, state.book, state.how
+    me = replicas.one[r]
+    if not how.continuous and me.free < how.places:
+        return False
+    lacking = replicas.due[r, me.passes % how.page]
+    while me.free and (me.returned or _coming_s(r, state) <= me.now_s):
+        one = replicas.returned[r, me.returned - 1] if me.returned else me.head
+        if me.used + lacking + _pages(min(book.goal[one] + 1, book.last[one]), how.page) > how.pages:
+            return True
+        if me.returned:
+            me.returned -= 1
+            if book.at[one] == book.goal[one]:
+                me.pending_s += book.goal[one] * how.swap_token_s
+        else:
+            book.at[one] = book.found[one]
+            book.started_s[one] = me.now_s
+            me.head = book.behind[one]
+        me.used += _pages(book.goal[one], how.page)
+        me.free -= 1
+        replicas.reading[r, me.reading] = one
+        me.reading += 1
+    return False
+
+
+@inlined
+def _preempt(r: int, state: State) -> None:
+    """Who is put back: the latest, while those that write lack a page for their next token."""
+    replicas, book, how = state.replicas, state.book, state.how
+    me = replicas.one[r]
+    while me.used + replicas.due[r, me.passes % how.page] > how.pages and (how.chunked or not me.reading):
+        if me.reading:
+            me.reading -= 1
+            one = replicas.reading[r, me.reading]
+            me.used -= _pages(book.goal[one], how.page)
+            if book.at[one] < book.goal[one]:
+                book.at[one] = book.found[one]
+        else:
+            one = _latest(r, state)
+            context = book.past[one] + me.passes
+            _leave(r, one, context, context, state)
+            if how.swaps:
+                book.goal[one] = book.at[one] = context
+                me.pending_s += context * how.swap_token_s
+            else:
+                book.goal[one], book.at[one] = context + 1, book.found[one]
+        me.free += 1
+        book.preemptions[one] += 1
+        replicas.returned[r, me.returned] = one
+        me.returned += 1
+
+
+@inlined
+def _latest(r: int, state: State) -> int:
+    """The last that began to write; its event is taken off the heap."""
+    replicas, book = state.replicas, state.book
+    me, events, count = replicas.one[r], replicas.events[r], len(book.last)
+    where = 0
+    for place in range(1, me.writing):
+        if book.joined[events[place] % count] > book.joined[events[where] % count]:
+            where = place
+    one = events[where] % count
+    events[where] = -1  # the least of all
+    _rise(events, where)
+    _pop(events, me.writing)
+    me.writing -= 1
+    return int(one)
+
+
+@inlined
+def _leave(r: int, one: int, context: int, grown: int, state: State) -> None:
+    """What a request added that wrote: its pages, and the time of its text, which grew as it does at `grown` tokens."""
+    replicas, book, times, how = state.replicas, state.book, state.times, state.how
+    me = replicas.one[r]
+    me.used -= _pages(context, how.page)
+    replicas.due[r, -book.past[one] % how.page] -= 1
+    for line in range(2):
+        replicas.text_s[r, line] -= times.context_s[line, context]
+        replicas.grow_s[r, line] -= times.slope_s[line, grown]
+
+
+@inlined
+def _read(r: int, state: State) -> None:
+    """A pass that reads prompts, in chunks and beside those that write where it may."""
+    replicas, book, times, how = state.replicas, state.book, state.times, state.how
+    me = replicas.one[r]
+    beside = me.writing if how.chunked else 0
+    size, first_s, second_s = beside, 0.0, 0.0
+    if how.chunked:
+        first_s, second_s = replicas.text_s[r, 0], replicas.text_s[r, 1]
+    for place in range(me.reading):
+        if size == how.pass_tokens:
+            break
+        one = replicas.reading[r, place]
+        before, after = book.at[one], book.goal[one]
+        if after - before > how.pass_tokens - size:
+            after = before + how.pass_tokens - size
+        else:
+            me.done += 1
+        if after > before:
+            size += after - before
+            first_s += _chunk_s(times, 0, before, after)
+            second_s += _chunk_s(times, 1, before, after)
+            book.at[one] = after
+    me.now_s += me.pending_s + max(first_s + times.pass_s[0, size], second_s + times.pass_s[1, size])
+    me.pending_s = 0.0
+    if beside:
+        me.run = 1
+        me.used += replicas.due[r, me.passes % how.page]
+
+
+@inlined
+def _chunk_s(times: Tables, line: int, before: int, after: int) -> float:
+    """What a request adds that reads from one token to another, in the quicker of two forms."""
+    end_s, start_s = times.end_s[line], times.start_s[line]
+    return float(min(end_s[0, after] + start_s[0, before], end_s[1, after] + start_s[1, before]))
+
+
+@inlined
+def _write(r: int, until_s: float, full: bool, state: State) -> None:
+    """A run of passes that only write, until something changes."""
+    replicas, book, times, how = state.replicas, state.book, state.times, state.how
+    me, due = replicas.one[r], replicas.due[r]
+    me.now_s += me.pending_s
+    me.pending_s = 0.0
+    pass_s, more_s = times.pass_s[0, me.writing] + replicas.text_s[r, 0], replicas.grow_s[r, 0]
+    other_s, other_more_s = times.pass_s[1, me.writing] + replicas.text_s[r, 1], replicas.grow_s[r, 1]
+    if other_s > pass_s:
+        pass_s, more_s, other_s, other_more_s = other_s, other_more_s, pass_s, more_s
+    run = replicas.events[r, 0] // len(book.last) - me.passes
+    if other_more_s > more_s:  # until the other line is the higher one
+        run = min(run, int((pass_s - other_s) / (other_more_s - more_s)) + 1)
+    more_s /= 2
+    pass_s -= more_s
+    coming_s = _coming_s(r, state)
+    if me.free and how.continuous and not full and coming_s < until_s:
+        until_s = coming_s
+    if me.now_s + run * (pass_s + run * more_s) > until_s:  # it stops after the pass in which a request comes
+        span_s = until_s - me.now_s
+        fewest = 1.0
+        if span_s > 0:
+            fewest = 2 * span_s / (pass_s + sqrt(pass_s * pass_s + 4 * more_s * span_s))
+        run = min(run, ceil(fewest))
+    start = me.passes % how.page
+    grown = run // how.page * me.writing
+    beyond = start + run % how.page
+    for phase in range(start, min(beyond, how.page)):
+        grown += due[phase]
+    for phase in range(beyond - how.page):
+        grown += due[phase]
+    if me.used + grown > how.pages:  # it stops when the cache is full
+        run = grown = 0
+        while me.used + grown + due[(me.passes + run) % how.page] <= how.pages:
+            grown += due[(me.passes + run) % how.page]
+            run += 1
+    me.used += grown
+    me.now_s += run * (pass_s + run * more_s)
+    me.run = run
+
+
+@inlined
+def _finish(r: int, state: State) -> None:
+    """Who of those that wrote ends, or comes to a bend."""
+    replicas, book, times = state.replicas, state.book, state.times
+    me, events, count = replicas.one[r], replicas.events[r], len(book.last)
+    me.passes += me.run
+    for line in range(2):
+        replicas.text_s[r, line] += me.run * replicas.grow_s[r, line]
+    while me.writing and events[0] < (me.passes + 1) * count:
+        one = events[0] % count
+        context = book.past[one] + me.passes
+        _pop(events, me.writing)
+        if context < book.last[one]:
+            for line in range(2):
+                replicas.grow_s[r, line] += times.slope_s[line, context] - times.slope_s[line, context - 1]
+            _push(events, me.writing - 1, _event(one, context, state))
+            continue
+        me.writing -= 1
+        me.free += 1
+        me.ended += 1
+        _leave(r, one, context, context - 1, state)
+        book.finish_s[one] = me.now_s
+    if not me.writing:
+        replicas.text_s[r] = replicas.grow_s[r] = 0.0  # what rounding has left
+
+
+@inlined
+def _event(one: int, context: int, state: State) -> int:
+    """When a request ends or comes to a bend, as its replica's heap has it."""
+    book, bend = state.book, state.times.bend_after[context]
+    return int((min(book.last[one], bend) - book.past[one]) * len(book.last) + one)
+
+
+@inlined
+def _begin_to_write(r: int, state: State) -> None:
+    """Who has read its text has its next token with it, and writes on."""
+    replicas, book, times, how = state.replicas, state.book, state.times, state.how
+    me = replicas.one[r]
+    for place in range(me.done):
+        one = replicas.reading[r, place]
+        context = book.goal[one]
+        if book.first_token_s[one] == inf:
+            book.first_token_s[one] = me.now_s
+        if context == book.last[one]:
+            me.free += 1
+            me.ended += 1
+            me.used -= _pages(context, how.page)
+            book.finish_s[one] = me.now_s
+            continue
+        book.past[one] = context - me.passes
+        replicas.due[r, -book.past[one] % how.page] += 1
+        for line in range(2):
+            replicas.text_s[r, line] += times.context_s[line, context]
+            replicas.grow_s[r, line] += times.slope_s[line, context]
+        me.joined += 1
+        book.joined[one] = me.joined
+        _push(replicas.events[r], me.writing, _event(one, context, state))
+        me.writing += 1
+    me.reading -= me.done
+    for place in range(me.reading):
+        replicas.reading[r, place] = replicas.reading[r, place + me.done]
+
+
+@inlined
+def _push(heap: Ints, length: int, event: int) -> None:
+    """Adds to a heap of so many."""
+    heap[length] = event
+    _rise(heap, length)
+
+
+@inlined
+def _rise(heap: Ints, place: int) -> None:
+    event = heap[place]
+    while place and heap[(place - 1) // 2] > event:
+        heap[place] = heap[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap[place] = event
+
+
+@inlined
+def _pop(heap: Ints, length: int) -> None:
+    """Takes the least off a heap of so many."""
+    event, place, child = heap[length - 1], 0, 1
+    while child < length - 1:
+        if child + 1 < length - 1 and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= event:
+            break
+        heap[place] = heap[child]
+        place, child = child, 2 * child + 1
+    heap[place] = event

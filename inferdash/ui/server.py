@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final
 
 from starlette.datastructures import MutableHeaders
@@ -19,6 +20,7 @@ from streamlit import runtime
 
 from inferdash.charts.gallery import CHARTS
 from inferdash.facts import library
+from inferdash.serving.simulator import prepare
 from inferdash.studies.report import STUDIES
 
 FRAME: Final = Path(__file__).with_name("frame.py")
@@ -87,6 +89,7 @@ async def warm_up(_: object) -> AsyncIterator[None]:
     """Builds what the first visitor would otherwise wait for, then leaves it to no later collection."""
     for build in (library.models, library.accelerators, *CHARTS):
         build()
+    Thread(target=prepare, daemon=True).start()
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_S)

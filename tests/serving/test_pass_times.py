@@ -110,10 +110,10 @@ def test_without_a_peak_there_are_no_times() -> None:
 def test_slopes_are_those_of_the_curve() -> None:
     times = tables(machine("gpt-oss-20b"), VLLM)
     assert times.bends == (127, 128)
-    (_, curve, slopes, _, _), _ = times.lists
+    curve, slopes = times.tables.context_s[0], times.tables.slope_s[0]
     assert np.diff(curve)[1:] == pytest.approx(slopes[1:-1], rel=1e-6)
     assert len({*slopes[1:127]}) == len({*slopes[128:-1]}) == 1
-    assert (times.bend_after[126], times.bend_after[127], times.bend_after[128]) == (127, 128, 12_001)
+    assert (*times.tables.bend_after[126:129],) == (127, 128, 12_001)
     assert times.lines[0].pass_s[0] == 0 < times.pass_s(contexts=[1]) < inf
 
 

@@ -1,0 +1,27 @@
+"""Loops over single events, compiled to machine code; what works on whole arrays does not need it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
+_PART: Final[dict[str, Any]] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def compiled(function: F) -> F:
+    """The function as machine code, which lets other threads run and is kept on disk where there is room for it.
+
+    It is compiled when first called, which takes seconds, and in later processes loaded. It gives the numbers that
+    Python would: nothing is reordered; only a division by zero is infinite.
+    """
+    with suppress(RuntimeError):  # neither beside the source nor in the user's own cache can it be written
+        return cast("F", numba.njit(cache=True, **_OPTIONS)(function))
+    return cast("F", numba.njit(**_OPTIONS)(function))
+
+
+def inlined(function: F) -> F:
+    """A part of a compiled function that has no code of its own, as a call would cost more than it does."""
+    return cast("F", numba.njit(**_PART, **_OPTIONS)(function))

@@ -1,0 +1,170 @@
+"""Requests and replicas as a loop over events has them: arrays, and numbers by name."""
+
+from math import inf
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inferdash.serving.pass_times import Tables
+from inferdash.serving.requests import Floats, Ints, Requests
+from inferdash.serving.scheduling import Routing, Scheduling
+
+NONE: Final = -1
+"""Where a request, or a replica, would stand."""
+_REPLICA: Final = np.dtype(
+    [
+        ("now_s", np.float64),
+        ("pending_s", np.float64),  # what the next pass takes besides: caches that are moved
+        ("passes", np.int64),  # that have been run
+        ("run", np.int64),  # passes of the last step in which requests wrote
+        ("done", np.int64),  # requests whose prompt was read to its end in it
+        ("used", np.int64),  # pages of the cache
+        ("free", np.int64),  # places in the batch
+        ("writing", np.int64),  # requests
+        ("reading", np.int64),  # requests
+        ("returned", np.int64),  # requests
+        ("head", np.int64),  # the first that waits, or none
+        ("tail", np.int64),  # the last that came
+        ("queued", np.int64),  # requests that came
+        ("ended", np.int64),  # of them
+        ("joined", np.int64),  # requests that began to write
+    ],
+    align=True,
+)
+
+
+class Book(NamedTuple):
+    """What is known of each request, and what becomes of it: arrays with a row a request."""
+
+    arrival_s: Floats
+    last: Ints
+    """Tokens in the cache when the answer has ended: its last token is not."""
+    prefix: Ints
+    """A number of its prefix, or none."""
+    found: Ints
+    replica: Ints
+    """Where it runs; none where it is refused."""
+    goal: Ints
+    """Tokens that its cache has after reading."""
+    at: Ints
+    """Tokens that its cache has while it reads."""
+    past: Ints
+    """Its tokens in the cache less the passes of its replica, while it writes."""
+    joined: Ints
+    """Its number among those that began to write."""
+    behind: Ints
+    """Who came next to the same replica, or none."""
+    started_s: Floats
+    first_token_s: Floats
+    finish_s: Floats
+    preemptions: Ints
+
+
+class Replicas(NamedTuple):
+    """Where the replicas are: arrays with a row a replica."""
+
+    one: NDArray[Any]
+    """Its numbers, by name."""
+    events: Ints
+    """Heap of pass * requests + request: where each that writes ends or comes to a bend."""
+    due: Ints
+    """Requests that take a page with the pass that is so many beyond a multiple of a page."""
+    reading: Ints
+    """Requests, in the order in which they are read."""
+    returned: Ints
+    """Preempted, the earliest of them last."""
+    text_s: Floats
+    """What the texts of all that write add to the next pass, by line."""
+    grow_s: Floats
+    """By how much more each pass, by line."""
+
+
+class Rules(NamedTuple):
+    """How a replica chooses what runs in its next pass, as `Scheduling` has it."""
+
+    places: int
+    pages: int
+    page: int
+    pass_tokens: int
+    chunked: bool
+    continuous: bool
+    swaps: bool
+    swap_token_s: float
+
+
+class Routes(NamedTuple):
+    """Who goes where, as `Routing` has it."""
+
+    in_turn: bool
+    aware: bool
+    slack: int
+
+
+class State(NamedTuple):
+    """All that a loop over events needs."""
+
+    replicas: Replicas
+    book: Book
+    times: Tables
+    how: Rules
+
+
+def book_of(requests: Requests) -> Book:
+    """The requests before any has come."""
+    count = len(requests)
+    prefix = np.unique(requests.prefix, return_inverse=True)[1]
+    prefix[requests.prefix < 0] = NONE
+    never, zero = np.full(count, inf), np.zeros(count, dtype=np.int64)
+    return Book(
+        arrival_s=np.ascontiguousarray(requests.arrival_s),
+        last=requests.prompt + requests.answer - 1,
+        prefix=prefix,
+        found=requests.found.copy(),
+        replica=np.full(count, NONE),
+        goal=requests.prompt.copy(),
+        at=requests.found.copy(),
+        past=zero.copy(),
+        joined=zero.copy(),
+        behind=zero.copy(),
+        started_s=never.copy(),
+        first_token_s=never.copy(),
+        finish_s=never.copy(),
+        preemptions=zero.copy(),
+    )
+
+
+def replicas_of(count: int, how: Scheduling, *, requests: int) -> Replicas:
+    """So many replicas, all empty, for so many requests."""
+    one = np.zeros(count, dtype=_REPLICA)
+    one["free"] = how.places
+    one["head"] = one["tail"] = NONE
+    places = min(how.places, requests)
+    return Replicas(
+        one=one,
+        events=np.zeros((count, places), dtype=np.int64),
+        due=np.zeros((count, how.page), dtype=np.int64),
+        reading=np.zeros((count, places), dtype=np.int64),
+        returned=np.zeros((count, places), dtype=np.int64),
+        text_s=np.zeros((count, 2)),
+        grow_s=np.zeros((count, 2)),
+    )
+
+
+def rules_of(how: Scheduling) -> Rules:
+    """What an operator set, as numbers."""
+    return Rules(
+        places=how.places,
+        pages=np.iinfo(np.int64).max // 2 if how.pages is None else how.pages,
+        page=how.page,
+        pass_tokens=how.pass_tokens,
+        chunked=how.chunked,
+        continuous=how.batching == "continuous",
+        swaps=how.preemption == "swap",
+        swap_token_s=how.swap_token_s,
+    )
+
+
+def routes_of(routing: Routing) -> Routes:
+    """The same, as numbers."""
+    return Routes(in_turn=routing.rule == "round robin", aware=routing.rule == "prefix-aware", slack=routing.slack)
