@@ -8,11 +8,15 @@ import altair as alt
 from inferdash.charts import theme
 
 _SIDES: Final[dict[str, dict[str, Any]]] = {
-    "right": {"align": "left", "dx": 14, "dy": 20},
-    "left": {"align": "right", "dx": -14, "dy": -18},
-    "below": {"dy": 26},
+    "align": {"right": "'left'", "left": "'right'", "below": "'center'"},
+    "dx": {"right": 14, "left": -14, "below": 0},
+    "dy": {"right": 20, "left": -18, "below": 26},
 }
-"""Where a pass carries its label, so that it lies neither on the roof nor outside."""
+_BY_SIDE: Final = {
+    where: alt.ExprRef(" : ".join(f"datum.side == '{side}' ? {value}" for side, value in values.items()) + " : 0")
+    for where, values in _SIDES.items()
+}
+"""Where a pass carries its label, by its side, so that it lies neither on the roof nor outside."""
 
 
 @cache
@@ -76,13 +80,9 @@ def roofline() -> dict[str, Any]:
                     alt.Tooltip("flop_per_s:Q", title="FLOP/s at the limit", format=".4~s"),
                 ],
             ),
-            *(
-                alt.Chart(alt.NamedData("points"))
-                .transform_filter(f"datum.side == '{side}'")
-                .mark_text(**theme.text(fontWeight="bold", **where))
-                .encode(x, alt.Y("named_at:Q"), text="label:N")
-                for side, where in _SIDES.items()
-            ),
+            alt.Chart(alt.NamedData("points"))
+            .mark_text(**theme.text(fontWeight="bold", **_BY_SIDE))
+            .encode(x, alt.Y("named_at:Q"), text="label:N"),
         ),
         description="Roofline: attainable FLOP/s against operations per byte, with the passes of this scenario.",
         height=280,

@@ -31,6 +31,7 @@ def result(title: str, sentence: str, shown: Sequence[Headline], subject: str = 
     Sentence and numbers stay in view while the page is scrolled. The exact figure of a number is there on hover.
     """
     scenario = state.scenario()
+    st.set_page_config(page_title=_tab(title, shown))
     st.caption(f"{title.removesuffix('?')}: {subject or scenario.subject}")
     for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
@@ -40,6 +41,12 @@ def result(title: str, sentence: str, shown: Sequence[Headline], subject: str = 
             st.html(f'<dl class="numbers">{"".join(_cell(one) for one in shown)}</dl>')
     for note in scenario.notes:
         st.text(note)
+
+
+def _tab(title: str, shown: Sequence[Headline]) -> str:
+    """The title of the tab, of a bookmark and of a printed file: the page and the first of its numbers."""
+    known = [quantities.shown(value, unit) for _, value, unit, _ in shown[:1] if value is not None]
+    return f"{title}{''.join(f': {one}' for one in known)} · inferdash"
 
 
 def _cell(shown: Headline) -> str:

@@ -22,6 +22,7 @@ from inferdash.charts.gallery import CHARTS
 from inferdash.facts import library
 from inferdash.serving.simulator import prepare
 from inferdash.studies.report import STUDIES
+from inferdash.ui import document
 
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
@@ -108,5 +109,5 @@ async def _forget_sessions() -> None:
                 ended.session.shutdown()
 
 
-ROUTES: Final = [Route("/", _first_page), Route("/healthz", _health)]
+ROUTES: Final = [Route("/", _first_page), Route("/healthz", _health), *document.ROUTES]
 MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(GzipStatic)]
