@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
-from pydantic import Field, PositiveInt, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from inferdash.facts.precision import PRECISIONS, Precision, Rate
 from inferdash.facts.provenance import Sourced
+from inferdash.facts.rents import Quote, RentRange, quartiles
 from inferdash.formula import Number
 from inferdash.validated import Bytes, BytesPerSecond, FlopsPerSecond, Validated
 
@@ -30,32 +31,25 @@ Workstation: NVIDIA's professional cards with GDDR memory, also for servers. Uni
 """
 
 
-class Rent(Validated):
-    """What one accelerator rents for by the hour, as one source quotes it."""
+class Power(Validated):
+    """What one accelerator draws, in watts. Makers of TPUs and Trainium publish none: those are others' estimates."""
 
-    low: float = Field(gt=0)
-    """Dollars an hour for one accelerator; the same as `high` where one price is quoted."""
-    high: float = Field(gt=0)
-    kind: str
-    """From whom, and how: "long-tail", "hyperscaler", "on-demand"; empty where the source does not say."""
-    source: str
-    """Where it was read, with its day or month; one without a day says so."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> "Rent":
-        if self.low > self.high:
-            raise PydanticCustomError("rent", "a range of rents starts with its lower price")
-        return self
-
-
-@dataclass(frozen=True)
-class RentRange:
-    """Dollars an hour for one accelerator over all that is quoted."""
-
-    low: float
-    middle: float
-    """The median of the middles of what is quoted."""
-    high: float
+    board: PositiveFloat | None = None
+    """The most that `covers` draws in a lasting load, as its maker states it."""
+    covers: str = "board or module"
+    """What the figure covers, which may be a chip or a whole machine."""
+    board_source: str = ""
+    confidence: Literal["high", "medium", "low"] = "low"
+    """How far the source carries the figure of the board."""
+    idle: PositiveFloat | None = None
+    """With nothing loaded."""
+    idle_source: str = ""
+    node: PositiveFloat | None = None
+    """The share of one accelerator in what its whole server draws at most."""
+    node_source: str = ""
+    site: PositiveFloat | None = None
+    """The share of one accelerator in all that its site draws, with cooling and network."""
+    site_source: str = ""
 
 
 class Accelerator(Sourced):
@@ -80,19 +74,14 @@ class Accelerator(Sourced):
     """Accelerators that this link joins, of one machine: eight in the usual server, two or four on a bridge."""
     sparse_trap: str = ""
     """Figures often copied as the dense peak, which are not."""
-    rents: tuple[Rent, ...] = ()
-    """As sources quote them; none where none was found."""
+    power: Power = Power()
+    rents: tuple[Quote, ...] = ()
+    """As sellers quote them, of every kind; none where none was found. They stand in presets/rents/."""
 
-    @property
+    @cached_property
     def rent(self) -> RentRange | None:
-        """All that is quoted, in three numbers; None where nothing is."""
-        if not self.rents:
-            return None
-        return RentRange(
-            low=min(rent.low for rent in self.rents),
-            middle=float(np.median([(rent.low + rent.high) / 2 for rent in self.rents])),
-            high=max(rent.high for rent in self.rents),
-        )
+        """Quartiles of what sellers quote on demand; None where none does."""
+        return quartiles(quote for quote in self.rents if quote.kind == "on-demand")
 
     def rate(self, precision: Precision) -> tuple[Precision, float | None]:
         """The format in which this chip multiplies numbers stored as `precision`, and its dense peak in FLOP/s.

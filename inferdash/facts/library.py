@@ -11,6 +11,7 @@ import tomli_w
 from pydantic import BaseModel
 
 from inferdash import shipped
+from inferdash.facts import rents
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.caching import CachingRules
@@ -48,8 +49,12 @@ def models() -> dict[str, Architecture]:
 
 @cache
 def accelerators() -> dict[str, Accelerator]:
-    """Id -> accelerator."""
-    return _read_all("accelerators", Accelerator)
+    """Id -> accelerator, with what it rents for."""
+    quoted: dict[str, list[rents.Quote]] = {}
+    for quote in rents.quotes():
+        quoted.setdefault(quote.accelerator, []).append(quote)
+    chips = _read_all("accelerators", Accelerator)
+    return {key: chip.model_copy(update={"rents": tuple(quoted.get(key, ()))}) for key, chip in chips.items()}
 
 
 @cache

@@ -142,7 +142,7 @@ class Operation(Topics):
         60.0, title="Time between requests of a user", ge=0.1, le=86_400
     )
     """From one request of a user to the next, such as 60 s."""
-    considered: Annotated[tuple[str, ...], Several(ACCELERATORS, most=65), Place("page")] = Field(
+    considered: Annotated[tuple[str, ...], Several(ACCELERATORS, most=99), Place("page")] = Field(
         ("h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm", "l40s", "mi300x"), title="Accelerators to choose from"
     )
     """Each needs a rent: the middle of what is quoted, or yours."""

@@ -192,7 +192,13 @@ def bytes_of_one_position(machine: Deployment) -> float:
 
 
 def peaks_of(machine: Deployment) -> list[float]:
-    """The peaks of all accelerators of a deployment together, in each format that they have."""
+    """The peaks of all accelerators of a deployment together, in each format that they have.
+
+    None of a chip without a peak at 16 bits, and for the parameters or the cache: what it takes is not known.
+    """
+    chip, used = machine.accelerator, (machine.weights.rate, machine.cache.rate)
+    if not (chip.dense_bf16 or chip.dense_fp16 or all(getattr(chip, rate) for rate in used)):
+        return []
     return [machine.gpus * peak for rate in RATES if (peak := getattr(machine.accelerator, rate))]
 
 

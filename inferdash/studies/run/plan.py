@@ -276,20 +276,22 @@ def subject(scenario: Scenario) -> str:
 
 
 def rent_table(scenario: Scenario) -> Table:
-    """What an hour of each accelerator is taken to cost, and what is quoted."""
+    """What an hour of each accelerator is taken to cost, and what sellers quote on demand, with the days."""
     rows = []
     for key in scenario.considered:
         chip, own = library.accelerators()[key], scenario.rents.get(key)
-        quoted = "nothing" if chip.rent is None else f"${chip.rent.low:,.2f} to ${chip.rent.high:,.2f}"
-        taken = own if own is not None else chip.rent and chip.rent.middle
-        rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, "you" if own is not None else "quotes")))
-    return Table(("taken, an hour", "quoted", "taken from"), tuple(rows), head="One GPU")
+        rent = chip.rent
+        taken = own if own is not None else rent and rent.middle
+        quoted = "nothing" if rent is None else f"${rent.lower_quartile:,.2f} to ${rent.upper_quartile:,.2f}"
+        sellers = "" if rent is None else f"{quantities.count(rent.sellers, 'seller')}, {rent.said()}"
+        rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, sellers, "you" if own is not None else "quotes")))
+    return Table(("taken, an hour", "half of the sellers", "on demand", "taken from"), tuple(rows), head="One GPU")
 
 
 def rent_sources(scenario: Scenario) -> str:
-    """Who quotes the rents; where they disagree, the middle of their middles is taken."""
+    """Who quotes the rents; where they disagree, the median of the sellers is taken."""
     chips = [library.accelerators()[key] for key in scenario.considered]
-    sources = dict.fromkeys(one.source for chip in chips for one in chip.rents)
+    sources = dict.fromkeys(one.source for chip in chips for one in chip.rents if one.kind == "on-demand")
     return f"Quoted by {'; '.join(sources)}. They disagree widely: enter what you pay." if sources else ""
 
 
