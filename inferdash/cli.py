@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from inferdash import links, shipped
+from inferdash import answers, links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.prices import PriceList, Rates, entered
@@ -75,7 +75,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         help="a name by which browsers may reach it; without one, any for an address that is not local",
     )
     commands = parser.add_subparsers(
-        dest="command", metavar="report, model, replay, score", title="instead of the dashboard"
+        dest="command", metavar="report, model, replay, score, mcp", title="instead of the dashboard"
     )
     printed = commands.add_parser("report", help="print the numbers of a scenario")
     printed.add_argument("link", help="a link of the dashboard, or its query: '?model=qwen3-32b&v=1'")
@@ -110,8 +110,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     )
     tests.add_argument("--on", metavar="LINK", help="what a load tool's file ran on: '?model=qwen3-32b&gpus=2&v=1'")
     tests.add_argument("--json", action="store_true", help="as JSON, in base units")
+    commands.add_parser("mcp", help="answer an assistant on standard streams (needs the package mcp)")
     given = parser.parse_args(arguments)
     match given.command:
+        case "mcp":
+            return _mcp()
         case "report":
             return _report(given.link, as_markdown=given.markdown)
         case "model":
@@ -139,6 +142,17 @@ def _dashboard(address: str, port: int, hosts: Sequence[str]) -> int:
     return 0
 
 
+def _mcp() -> int:
+    """Answers an assistant until its stream ends."""
+    try:
+        from inferdash.assistant import server  # noqa: PLC0415 - its package is only there where it was asked for
+    except ModuleNotFoundError:
+        print("inferdash: This needs the package mcp: pip install 'inferdash[mcp]'.", file=sys.stderr)
+        return _NOT_READ_IN_FULL
+    server.run()
+    return 0
+
+
 def _report(link: str, *, as_markdown: bool) -> int:
     decoded = links.decode(link)
     sentences = [problem.sentence for problem in decoded.problems]
@@ -147,10 +161,7 @@ def _report(link: str, *, as_markdown: bool) -> int:
         for sentence in sentences:
             print(f"\n- {report.literal(sentence)}")
     else:
-        _print_json(
-            {"link": f"?{links.encode(decoded.scenario)}", "problems": [*sentences, *decoded.scenario.notes]}
-            | report.report(decoded.scenario)
-        )
+        _print_json(answers.report(link))
     return _NOT_READ_IN_FULL if sentences else 0
 
 

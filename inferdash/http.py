@@ -1,0 +1,207 @@
+"""The numbers over HTTP, under `/api`: a report, a page, a comparison, what can be chosen, and files.
+
+What reads a link is computed here, a few at a time; what reads a file runs as the command that a terminal would run, in
+a process that ends with the request.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from threading import BoundedSemaphore
+from typing import Annotated, Any, Final
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException as AnyHTTPException
+
+from inferdash import answers
+from inferdash.answers import UnknownNameError
+from inferdash.scenario import FIELDS
+
+_AT_ONCE: Final = BoundedSemaphore(2)
+_PATIENCE_S: Final = 20.0
+_FILE_S: Final = 120.0
+"""After which a file is given up."""
+MOST_BYTES: Final = int(os.environ.get("INFERDASH_API_BYTES", "20000000"))
+"""Of a file; 0 takes none."""
+_SCENARIO: Final = {
+    "parameters": [
+        {"name": name, "in": "query", "description": field.description, "schema": {"type": "string"}}
+        for name, field in FIELDS.items()
+    ]
+    + [{"name": "v", "in": "query", "description": "The version of the link.", "schema": {"type": "string"}}]
+}
+"""A scenario is the query of its link."""
+_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {
+        "description": said,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problems"}}},
+    }
+    for status, said in {
+        404: "There is no such page.",
+        413: "The file is larger than this server takes.",
+        422: "What was asked cannot be answered.",
+        503: "Too many ask at once.",
+    }.items()
+}
+
+
+def _some(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: _PROBLEMS[status] for status in statuses}
+
+
+app: Final = FastAPI(
+    title="inferdash",
+    summary="What inference of a language model takes, what it costs, and why.",
+    description="A scenario is the query of its link, as in the address of the dashboard. Numbers are in base units.",
+    docs_url=None,
+    redoc_url=None,
+)
+if os.environ.get("INFERDASH_CORS"):
+    app.add_middleware(
+        CORSMiddleware, allow_origins=os.environ["INFERDASH_CORS"].split(","), allow_methods=["GET", "POST"]
+    )
+
+
+@app.exception_handler(AnyHTTPException)
+async def _said(_: Request, error: AnyHTTPException) -> JSONResponse:
+    return JSONResponse({"problems": [str(error.detail)]}, error.status_code, headers=error.headers)
+
+
+@app.exception_handler(RequestValidationError)
+async def _unread(_: Request, error: RequestValidationError) -> JSONResponse:
+    said = [f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}." for one in error.errors()]
+    return JSONResponse({"problems": said}, 422)
+
+
+def _computed(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """An answer, when it is its turn."""
+    if not _AT_ONCE.acquire(timeout=_PATIENCE_S):
+        raise HTTPException(503, "Too many ask at once; try again in a moment.", {"Retry-After": "5"})
+    try:
+        return answer()
+    except UnknownNameError as error:
+        raise HTTPException(404, str(error)) from None
+    finally:
+        _AT_ONCE.release()
+
+
+@app.get("/report", openapi_extra=_SCENARIO, responses=_some(503))
+def report(request: Request) -> dict[str, Any]:
+    """Every number of every page of a scenario, with its link as it was read and what could not be read of it."""
+    return _computed(lambda: answers.report(request.url.query))
+
+
+@app.get("/page/{name}", openapi_extra=_SCENARIO, responses=_some(404, 503))
+def page(name: str, request: Request) -> dict[str, Any]:
+    """One page: its sentence, and its numbers with label, unit and the text that the page shows."""
+    return _computed(lambda: answers.page(name, request.url.query))
+
+
+@app.get("/compare", responses=_some(503))
+def compare(
+    a: Annotated[str, Query(description="A link, or its query.")],
+    b: Annotated[str, Query(description="Another one.")],
+) -> dict[str, Any]:
+    """Two scenarios: which fields differ, and which numbers."""
+    return _computed(lambda: answers.compared(a, b))
+
+
+@app.get("/fields")
+def fields() -> dict[str, Any]:
+    """JSON schema of a scenario: each field with its help and its bounds."""
+    return answers.fields()
+
+
+@app.get("/models")
+def models(search: Annotated[str, Query(description="Of its id, name or repository.")] = "") -> list[dict[str, Any]]:
+    """Models that are known."""
+    return answers.models(search)
+
+
+@app.get("/accelerators")
+def accelerators(search: Annotated[str, Query(description="Of its id or name.")] = "") -> list[dict[str, Any]]:
+    """Accelerators that are known."""
+    return answers.accelerators(search)
+
+
+_FILE: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@app.post("/replay", openapi_extra=_FILE, responses=_some(413, 422, 503))
+async def replay(
+    request: Request,
+    prices: Annotated[str, Query(description="As the command takes them: in=2,out=10, or an API's model.")] = "",
+    rules: Annotated[str, Query(description="Of the cache, as the command takes them.")] = "",
+) -> dict[str, Any]:
+    """What a log or a trace costs under the rules of a prompt cache: the file is the body."""
+    return await _run(request, "replay", [("--prices", prices), ("--rules", rules)])
+
+
+@app.post("/score", openapi_extra=_FILE, responses=_some(413, 422, 503))
+async def score(
+    request: Request,
+    on: Annotated[str, Query(description="The link of what a load tool's file ran on.")] = "",
+) -> dict[str, Any]:
+    """A table of load tests, or a load tool's file, beside what is expected: the file is the body."""
+    return await _run(request, "score", [("--on", on)])
+
+
+async def _run(request: Request, command: str, options: list[tuple[str, str]]) -> dict[str, Any]:
+    """What a command prints of the file in the body of a request."""
+    if not _AT_ONCE.acquire(blocking=False):
+        raise HTTPException(503, "Too many ask at once; try again in a moment.", {"Retry-After": "5"})
+    try:
+        with tempfile.NamedTemporaryFile(prefix="inferdash-") as file:
+            size = 0
+            async for piece in request.stream():
+                size += len(piece)
+                if size > MOST_BYTES:
+                    raise HTTPException(
+                        413, f"The file is larger than the {MOST_BYTES:,} bytes that this server takes."
+                    )
+                file.write(piece)
+            file.flush()
+            given = [f"{name}={value}" for name, value in options if value]
+            return await _printed(command, Path(file.name), given)
+    finally:
+        _AT_ONCE.release()
+
+
+async def _printed(command: str, path: Path, options: list[str]) -> dict[str, Any]:
+    """The JSON that a command prints; it ends when nobody waits for it any more.
+
+    Raises:
+        HTTPException: where it takes too long, or prints none.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "inferdash", command, str(path), "--json", *options),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        text, _ = await asyncio.wait_for(process.communicate(), _FILE_S)
+    except TimeoutError:
+        raise HTTPException(422, f"The file was given up after {_FILE_S:.0f} seconds.") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    try:
+        answer: dict[str, Any] = json.loads(text)
+    except ValueError:
+        raise HTTPException(422, "The file or an option cannot be read.") from None
+    if set(answer) == {"problems"}:
+        raise HTTPException(422, " ".join(answer["problems"]).replace(str(path), "The file"))
+    return answer

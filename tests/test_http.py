@@ -1,0 +1,121 @@
+"""The numbers over HTTP are those of the terminal and of a notebook, and what is wrong is said in a sentence."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+from starlette.testclient import TestClient
+
+import inferdash
+from inferdash import http, links
+from inferdash.cli import main
+from inferdash.studies.numbers import lines
+from inferdash.studies.report import STUDIES
+from tests.scenarios import valid
+
+LOG = b"timestamp,model,input_tokens,output_tokens\n0,m,1000000,100000\n60,m,1000000,100000\n"
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[TestClient]:
+    with TestClient(http.app) as client:
+        yield client
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_number_everywhere(seed: int, asked: TestClient, capsys: pytest.CaptureFixture[str]) -> None:
+    link = links.encode(valid(seed, usual=True))
+    over_http = asked.get(f"/report?{link}").json()
+    main(["report", f"?{link}"])
+    assert over_http == json.loads(capsys.readouterr().out)
+    notebook = inferdash.report(link)
+    for name in STUDIES:
+        page = asked.get(f"/page/{name}?{link}").json()
+        shown = {one["name"]: one["shown"] for one in page["numbers"] if one["unit"] != "rows"}
+        assert shown == {line.path: line.shown for line in lines(getattr(notebook, name)) if line.unit != "rows"}
+
+
+def test_what_a_page_says(asked: TestClient) -> None:
+    page = asked.get("/page/kv-cache?v=1").json()
+    assert page["sentence"] == "A request of 1,024 tokens fills 134 MB of KV cache, 131 kB for each token."
+    assert page["problems"] == []
+
+
+def test_two_scenarios(asked: TestClient) -> None:
+    said = asked.get("/compare", params={"a": "?v=1", "b": "?batch=64&v=1"}).json()
+    assert said["fields"] == {"batch": ["1", "64"]}
+    rows = {row["name"]: row for row in said["numbers"]["compute_vs_memory"]}
+    assert rows["decode.pass_s"]["b"] == pytest.approx(0.00704, rel=1e-2)
+    assert asked.get("/compare", params={"a": "?v=1", "b": "?v=1"}).json()["numbers"] == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/page/nothing?v=1", 404, "There is no page 'nothing'"),
+        ("/compare?a=%3Fv%3D1", 422, "b: Field required."),
+        ("/nothing", 404, "Not Found"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(asked: TestClient, path: str, status: int, said: str) -> None:
+    answer = asked.get(path)
+    assert answer.status_code == status
+    assert said in answer.json()["problems"][0]
+
+
+def test_what_can_be_chosen(asked: TestClient) -> None:
+    fields = asked.get("/fields").json()["properties"]
+    assert (fields["batch"]["minimum"], fields["batch"]["maximum"]) == (1, 1_000_000)
+    assert "h100-sxm" in fields["accelerator"]["enum"]
+    assert [one["id"] for one in asked.get("/models?search=gpt-oss-120b").json()] == ["gpt-oss-120b"]
+    assert asked.get("/accelerators?search=h100 sxm").json()[0]["bandwidth_bytes_per_s"] == 3.35e12
+
+
+def test_a_file_is_billed(asked: TestClient) -> None:
+    said = asked.post("/replay?prices=in=2,out=10", content=LOG).json()
+    assert (said["requests"], said["cost_usd"]) == (2, 2 * (2 + 1))
+
+
+def test_a_file_that_is_none_is_refused(asked: TestClient) -> None:
+    answer = asked.post("/replay?prices=nonsense", content=LOG)
+    assert answer.status_code == 422
+    assert answer.json()["problems"] == [
+        "--prices: nonsense is not known; it takes in=, out=, read=, write=, write_long=."
+    ]
+
+
+def test_a_file_has_a_bound(asked: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MOST_BYTES", 10)
+    answer = asked.post("/replay", content=LOG)
+    assert answer.status_code == 413
+    assert answer.json()["problems"] == ["The file is larger than the 10 bytes that this server takes."]
+
+
+def test_its_document_names_every_field(asked: TestClient) -> None:
+    document: dict[str, Any] = asked.get("/openapi.json").json()
+    named = {one["name"] for one in document["paths"]["/report"]["get"]["parameters"]}
+    assert {"model", "batch", "accelerator", "v"} <= named
+
+
+def test_a_field_with_several_values_makes_a_table() -> None:
+    table = inferdash.report(batch=[1, 64], accelerator=["h100-sxm", "mi300x"])
+    assert isinstance(table, pd.DataFrame)
+    assert list(table.index) == [(1, "h100-sxm"), (1, "mi300x"), (64, "h100-sxm"), (64, "mi300x")]
+    one = inferdash.report(batch=64)
+    assert table.loc[(64, "h100-sxm"), "compute_vs_memory.decode.pass_s"] == one.compute_vs_memory.decode.pass_s
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"bach": 3}, "bach is no field of a scenario; did you mean batch?"),
+        ({"batch": -2}, "batch=-2 is not a whole number from 1 to 1,000,000."),
+        ({"batch": [*range(1, 1002)]}, "These values make 1,001 scenarios; a table has at most 1,000."),
+    ],
+)
+def test_a_notebook_is_refused_and_goes_on_with_no_other_value(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        inferdash.report(**fields)
