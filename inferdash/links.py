@@ -17,13 +17,25 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from inferdash import quantities
+from inferdash.facts.precision import FILES
 from inferdash.scenario import BASE, FIELDS, Choices, Scenario, counts, mark
-from inferdash.scenario.marks import as_text, clipped
+from inferdash.scenario.marks import AUTO, as_text, clipped
+from inferdash.scenario.operation import CHOSEN, ON_LOADING
 from inferdash.validated import Quantity
 
-BASELINES: Final[dict[int, Scenario]] = {1: BASE}
-"""Version -> the scenario of an empty link. An entry never changes: a new default is a new version."""
+BASELINES: Final[dict[int, Scenario]] = {
+    1: BASE,
+    2: BASE.model_copy(
+        update={"weights": FILES, "layout": AUTO, "memory_of": AUTO, "formats": (FILES, CHOSEN, ON_LOADING)}
+    ),
+}
+"""Version -> the scenario of an empty link. An entry never changes: a new default is a new version.
+
+Version 2 is what somebody can run: the model as its maker publishes it, an engine's memory and layout.
+"""
 NEWEST: Final = max(BASELINES)
+BASELINE: Final = BASELINES[NEWEST]
+"""What a session begins with."""
 VERSION: Final = "v"
 
 _LONGEST: Final = 100_000
@@ -70,14 +82,17 @@ def encode(scenario: Scenario) -> str:
 
 
 def parameters(scenario: Scenario) -> dict[str, str]:
-    """Parameters of the link of a scenario, in the order of the fields, the version last."""
-    baseline = BASELINES[NEWEST]
-    changed = {
-        name: written(name, value)
-        for name in FIELDS
-        if (value := getattr(scenario, name)) != getattr(baseline, name) and counts(name, scenario)
-    }
-    return changed | {VERSION: str(NEWEST)}
+    """Parameters of the link of a scenario, in the order of the fields, the version last.
+
+    The version is that from whose baseline fewer fields differ, so a link of an old one stays one while it is edited.
+    """
+    changed = {version: _changed(scenario, baseline) for version, baseline in BASELINES.items()}
+    version = min(reversed(changed), key=lambda version: len(changed[version]))
+    return {name: written(name, getattr(scenario, name)) for name in changed[version]} | {VERSION: str(version)}
+
+
+def _changed(scenario: Scenario, baseline: Scenario) -> list[str]:
+    return [name for name in FIELDS if getattr(scenario, name) != getattr(baseline, name) and counts(name, scenario)]
 
 
 def written(name: str, value: Any) -> str:
@@ -95,7 +110,7 @@ def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
     problems: list[Problem] = []
     pairs = _pairs(query, problems)
     if not pairs and not problems:
-        return Decoded(BASELINES[NEWEST], (), NEWEST)
+        return Decoded(BASELINE, (), NEWEST)
     values: dict[str, str] = {}
     for name, value in pairs:
         if values.get(name, value) != value:
@@ -111,7 +126,7 @@ def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
     return Decoded(scenario, (*problems, *unread, *idle), version)
 
 
-def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> tuple[Scenario, tuple[Problem, ...]]:
+def read(values: Mapping[str, Any], baseline: Scenario = BASELINE) -> tuple[Scenario, tuple[Problem, ...]]:
     """The scenario with these values over a baseline, and what could not be read of them.
 
     A value that cannot be read leaves the baseline's. Links and widgets are both read here.
@@ -125,6 +140,8 @@ def read(values: Mapping[str, Any], baseline: Scenario = BASELINES[NEWEST]) -> t
         except ValidationError as failure:
             for error in failure.errors(include_url=False):
                 names = [str(error["loc"][0])] if error["loc"] else list(error["ctx"]["fields"])
+                if not known.keys() & set(names):  # what the baseline holds is what no longer fits
+                    names = [*known, *names]
                 problems.append(Problem(names[0], _unread(names, known, baseline, error)))
                 for name in names:
                     known.pop(name, None)
@@ -153,17 +170,16 @@ def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> l
 
 
 def _version(written: str | None, problems: list[Problem]) -> tuple[int | None, Scenario]:
-    newest = BASELINES[NEWEST]
     if written is None:
         sentence = "The link has no version at its end, so a part of it may be missing; what is there was read."
         problems.append(Problem(VERSION, sentence))
-        return None, newest
+        return None, BASELINE
     version = int(written) if written.isascii() and written.isdigit() and len(written) < 9 else None  # noqa: PLR2004 - versions are small
     if version not in BASELINES:
         made = "a newer inferdash" if version and version > NEWEST else "no inferdash"
         sentence = f"v={clipped(written)} was written by {made}; the link is read as v={NEWEST}."
         problems.append(Problem(VERSION, sentence))
-        return version, newest
+        return version, BASELINE
     return version, BASELINES[version]
 
 

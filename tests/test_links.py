@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from inferdash import links
 from inferdash.facts import library
+from inferdash.physics.parallelism import Layout
 from inferdash.scenario import BASE, FIELDS, OWN, Choices, Scenario, counts, mark
 from inferdash.scenario.machine import _read_config
 from inferdash.studies.report import report
@@ -185,6 +186,59 @@ def test_the_baseline_of_version_1_is_frozen() -> None:
     assert dict(links.BASELINES[1]) == BASELINE_1
 
 
+BASELINE_2: dict[str, Any] = BASELINE_1 | {
+    "weights": "files",
+    "layout": "auto",
+    "memory_of": "auto",
+    "formats": ("files", "chosen", "on-loading"),
+}
+"""The same of version 2, given out from 2026-11-30: what the maker publishes, on what an engine has, in its layout."""
+
+
+def test_the_baseline_of_version_2_is_frozen() -> None:
+    assert dict(links.BASELINES[2]) == BASELINE_2
+    assert links.decode("v=2").scenario == links.BASELINE == links.decode("").scenario
+
+
+@pytest.mark.parametrize(
+    ("query", "weights", "layout"),
+    [
+        ("v=2", "bf16", Layout()),
+        ("model=gpt-oss-120b&gpus=2&v=2", "mxfp4", Layout(even=False, tensor=2)),
+        ("model=deepseek-v3&accelerator=h200-sxm&gpus=8&v=2", "fp8-block", Layout(even=False, tensor=8)),
+        ("gpus=16&v=2", "bf16", Layout(even=False, tensor=8, pipeline=2)),
+        ("gpus=7&v=2", "bf16", Layout(even=False, pipeline=7)),
+        ("gpus=1024&v=2", "bf16", Layout(even=False, tensor=8, pipeline=32, data=4)),
+        ("model=gpt-oss-120b&weights=bf16&gpus=2&layout=even&v=2", "bf16", Layout()),
+    ],
+)
+def test_version_2_is_what_somebody_can_run(query: str, weights: str, layout: Layout) -> None:
+    decoded = links.decode(query)
+    assert decoded.problems == ()
+    assert (decoded.scenario.run.weights, decoded.scenario.run.sharing) == (weights, layout)
+    assert links.encode(decoded.scenario) == query
+    assert decoded.scenario.limit.sharing == Layout()
+    assert decoded.scenario.deployment.memory == decoded.scenario.hardware.memory
+    assert decoded.scenario.as_run.memory < decoded.scenario.hardware.memory
+
+
+def test_a_link_of_version_1_stays_one_while_it_is_edited() -> None:
+    scenario = links.decode("layout=tensor&gpus=4&memory_of=engine&v=1").scenario
+    assert links.encode(scenario.model_copy(update={"batch": 8})).endswith("batch=8&memory_of=engine&v=1")
+    both = [links.decode(links.encode(scenario)).scenario, links.decode("").scenario]
+    assert both == [scenario, links.BASELINE]
+    said = "weights=bf16&gpus=4&layout=tensor&memory_of=engine&formats=bf16,fp8&v=2"
+    assert links.decode(said).scenario == scenario
+
+
+def test_a_change_that_the_rest_does_not_stand_is_refused_and_named() -> None:
+    scenario = links.decode("layout=tensor&gpus=8&v=2").scenario
+    unchanged, problems = links.read({"gpus": "7"}, scenario)
+    assert unchanged == scenario
+    assert problems[0].field == "gpus"
+    assert "do not divide 32" in problems[0].sentence
+
+
 def scenarios() -> st.SearchStrategy[Scenario]:
     text = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=80).filter(str.isprintable)
     grouped = st.sampled_from([(32, 8), (12, 12), (7, 1), (64, 4)])
@@ -226,6 +280,7 @@ def test_a_link_holds_differences_and_its_version_last() -> None:
 
 def test_fields_of_an_own_model_stand_only_in_its_links() -> None:
     assert links.encode(Scenario(layers=40)) == "v=1"
+    assert links.encode(links.BASELINE.model_copy(update={"layers": 40})) == "v=2"
     assert links.encode(Scenario(model=OWN, layers=40)) == "model=own&layers=40&v=1"
 
 
@@ -250,7 +305,7 @@ def test_fields_of_an_own_model_stand_only_in_its_links() -> None:
         ("layers=12&v=1", "says nothing about this scenario"),
         ("batch=2&batch=3&v=1", "batch is given twice; 3, the last, counts."),
         ("batch=2", "has no version at its end"),
-        ("batch=2&v=2", "a newer inferdash"),
+        ("batch=2&v=3", "a newer inferdash"),
         ("batch=2&v=x", "v=x"),
         ("title=why?&bath=3&v=1", "did you mean batch?"),
         ("utm_source=chat&v=1", "utm_source is no part of a scenario and is left out."),
@@ -272,7 +327,7 @@ def test_the_rest_of_a_broken_link_applies() -> None:
 def test_an_empty_query_is_the_baseline_and_streamlits_own_parameters_are_no_problem() -> None:
     for query in ("", "?", "?embed=true&embed_options=dark_theme", "?embed=true&v=1"):
         decoded = links.decode(query)
-        assert (decoded.scenario, decoded.problems) == (BASE, ())
+        assert (decoded.scenario, decoded.problems) == (BASE if "v=1" in query else links.BASELINE, ())
 
 
 def test_a_whole_address_is_read() -> None:

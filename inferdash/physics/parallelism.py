@@ -10,6 +10,8 @@ from inferdash.layers.counts import Counts
 from inferdash.layers.feed_forward import Experts
 from inferdash.quantities import count
 
+_MACHINE = 8
+"""Accelerators of a machine, as most are built."""
 ACTIVATION_BYTES = 2
 """Bytes of a number of the vectors that travel between accelerators: they are kept at 16 bits."""
 
@@ -33,8 +35,41 @@ class Layout:
         """Accelerators in all."""
         return self.tensor * self.pipeline * self.data
 
+    @property
+    def words(self) -> str:
+        """How they share it, in the words of engines."""
+        said = [
+            f"{many} {how}"
+            for many, how in (
+                (self.tensor, "tensor parallel"),
+                (self.pipeline, "pipeline stages"),
+                (self.data, "data parallel"),
+            )
+            if many > 1
+        ]
+        return " × ".join(said) + (", experts spread" if self.expert > 1 else "") if said else "one GPU"
+
 
 EVEN = Layout()
+
+
+def usual(architecture: Architecture, *, gpus: int, linked: int) -> Layout:
+    """How engines are started on so many accelerators: tensor parallel in a machine, pipeline stages over several.
+
+    So vLLM’s guide to parallelism and scaling, also for GPUs that do not divide the heads: these are stages.
+
+    Args:
+        architecture: the model, whose heads and layers say what can be divided.
+        gpus: all of them.
+        linked: those that a link joins in one machine.
+    """
+    within = range(1, min(gpus, linked, _MACHINE) + 1)
+    tensor = max(
+        many for many in within if not gpus % many and not obstacle(architecture, Layout(even=False, tensor=many))
+    )
+    machines = gpus // tensor
+    stages = max(many for many in range(1, min(machines, architecture.layers) + 1) if not machines % many)
+    return Layout(even=False, tensor=tensor, pipeline=stages, data=machines // stages)
 
 
 def obstacle(architecture: Architecture, layout: Layout) -> tuple[str, str] | None:

@@ -38,7 +38,8 @@ _FEWER_BITS: Final = (0.96, 1.0, 1.06)
 
 def set_up(machine: "Machine") -> str:
     """A short name of the set-up, which another one does not have."""
-    return f"{crc32(repr([getattr(machine, name) for name in _LOGGED]).encode()):08x}"
+    as_run = machine.run
+    return f"{crc32(repr([getattr(as_run, name) for name in _LOGGED]).encode()):08x}"
 
 
 def calibrated(machine: "Machine") -> bool:
@@ -48,7 +49,7 @@ def calibrated(machine: "Machine") -> bool:
 
 def shape(machine: "Machine") -> Shape:
     """What of the model makes the memory that the engine keeps."""
-    return shape_of(machine.architecture, fp4_experts=PRECISIONS[machine.weights] == PRECISIONS["mxfp4"])
+    return shape_of(machine.architecture, fp4_experts=PRECISIONS[machine.format] == PRECISIONS["mxfp4"])
 
 
 def setting(machine: "Machine", *, weights: float) -> Setting:
@@ -114,5 +115,5 @@ def weights_of_one(machine: "Machine", *, weights: float) -> Span:
     """The parameters on one accelerator with their band; without one where they were logged."""
     if machine.weight_memory is not None or calibrated(machine):
         return exactly(weights)
-    wide = PRECISIONS[machine.weights].matrix_bits >= 16  # noqa: PLR2004 - as the names of both bands say
+    wide = PRECISIONS[machine.format].matrix_bits >= 16  # noqa: PLR2004 - as the names of both bands say
     return Span(*(weights * factor for factor in (_SIXTEEN_BITS if wide else _FEWER_BITS)))

@@ -11,17 +11,18 @@ from inferdash.facts import engine_memory, huggingface, library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.engine import Engine
+from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.huggingface import Found, UnreadConfigError
-from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.facts.precision import CACHE_PRECISIONS, FILES, PRECISIONS, Precision
 from inferdash.formula import remembered
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.engine_memory import Kept, Word, starts
 from inferdash.physics.memory import cache_bytes_of_one, held_bytes
-from inferdash.physics.parallelism import EVEN, Layout, obstacle
+from inferdash.physics.parallelism import EVEN, Layout, obstacle, usual
 from inferdash.scenario import in_memory
-from inferdash.scenario.marks import CONFIG, OWN, TOKENS, Choices, Place, names_of, plain_text
+from inferdash.scenario.marks import AUTO, CONFIG, OWN, TOKENS, Choices, Place, names_of, plain_text
 from inferdash.validated import Quantity, Validated
 
 
@@ -57,7 +58,7 @@ def _mixed(scenario: "Machine") -> bool:
 
 
 def _as_engine(scenario: "Machine") -> bool:
-    return scenario.memory_of == "engine"
+    return scenario.memory_of in {"engine", AUTO}
 
 
 def _has_room(scenario: "Machine") -> bool:
@@ -118,9 +119,14 @@ class Machine(Validated):
     tied: Annotated[bool, OWN_MODEL] = Field(default=False, title="Tied embeddings")
     """Whether the output layer is the input embedding, stored once."""
     weights: Annotated[
-        str, Choices("number format", lambda: {key: p.name for key, p in PRECISIONS.items()}), Place("model")
+        str,
+        Choices(
+            "number format",
+            lambda: {FILES: "As published"} | {key: p.name for key, p in PRECISIONS.items() if key != FILES},
+        ),
+        Place("model"),
     ] = Field("bf16", title="Weight precision")
-    """Number format of the parameters. The page “Quantization” says what each takes."""
+    """Number format of the parameters: as the model’s maker publishes them, or another one."""
     kv: Annotated[
         str, Choices("number format", lambda: {key: p.name for key, p in CACHE_PRECISIONS.items()}), Place("model")
     ] = Field("bf16", title="KV cache precision")
@@ -150,6 +156,7 @@ class Machine(Validated):
         Choices(
             "way to share the work",
             lambda: {
+                AUTO: "As engines do",
                 "even": "Evenly, link not counted",
                 "tensor": "Tensor parallel",
                 "expert": "Data parallel, experts spread",
@@ -160,7 +167,7 @@ class Machine(Validated):
         ),
         Place("accelerator", _several),
     ] = Field("even", title="Parallelism")
-    """How the GPUs share the model: evenly as an ideal, or in one of the ways that engines have, the link counted."""
+    """How the GPUs share the model. As engines do: tensor parallel in a machine; for limits evenly, the link free."""
     tensor_parallel: Annotated[int, Place("accelerator", _mixed)] = Field(1, title="Tensor parallel", ge=1, le=64)
     """GPUs that share each matrix."""
     pipeline_parallel: Annotated[int, Place("accelerator", _mixed)] = Field(1, title="Pipeline parallel", ge=1, le=64)
@@ -181,10 +188,13 @@ class Machine(Validated):
 
     memory_of: Annotated[
         str,
-        Choices("view of the memory", lambda: {"datasheet": "Datasheet", "engine": "As an engine uses it"}),
+        Choices(
+            "view of the memory",
+            lambda: {AUTO: "Whole for limits", "datasheet": "Always whole", "engine": "Always the engine’s"},
+        ),
         Place("page"),
     ] = Field("datasheet", title="Memory counts as")
-    """The datasheet's memory whole, or what an engine has of it for parameters and caches."""
+    """Whole for limits and the engine’s for what is expected, or one of the two for both."""
     engine_version: Annotated[str, AfterValidator(_version), Place("page")] = Field(
         "", title="Engine’s version", max_length=40
     )
@@ -259,8 +269,8 @@ class Machine(Validated):
 
     @model_validator(mode="after")
     def _room(self) -> Self:
-        if _as_engine(self) and self.deployment.memory <= 0:
-            entered = [name for name in _ENGINE if getattr(self, name) != type(self).model_fields[name].default]
+        entered = [name for name in _ENGINE if getattr(self, name) != type(self).model_fields[name].default]
+        if (entered or self.memory_of == "engine") and _as_engine(self) and self.as_run.memory <= 0:
             raise PydanticCustomError(
                 "fields",
                 "{verb} no memory for the model: activations and what lies outside the engine take all of the share",
@@ -326,8 +336,9 @@ class Machine(Validated):
     @property
     def subject(self) -> str:
         """The scenario in a line: what runs on what, for which requests."""
+        layout = "" if self.sharing.even or self.gpus == 1 else f", {self.sharing.words}"
         return (
-            f"{self.architecture.name} in {PRECISIONS[self.weights].name} on {self.gpus:,} × {self.hardware.name}, "
+            f"{self.architecture.name} in {self.precision.name} on {self.gpus:,} × {self.hardware.name}{layout}, "
             f"prompt {self.prompt:,}, answer {self.answer:,}, batch {self.batch:,}"
         )
 
@@ -343,16 +354,51 @@ class Machine(Validated):
         return tuple(name for name in ("memory", "bandwidth", "peak") if getattr(self, name) is not None)
 
     @property
+    def format(self) -> str:
+        """Id of the number format of the parameters: the maker’s where it is not said."""
+        return self.architecture.weights if self.weights == FILES else self.weights
+
+    @property
+    def precision(self) -> Precision:
+        """The number format of the parameters."""
+        return in_model(PRECISIONS[self.weights], self.architecture)
+
+    @property
+    def limit(self) -> Self:
+        """What limits are of: memory whole, work shared evenly and links free, where a layout or memory is not said."""
+        return self._settled("datasheet", {"layout": "even"})
+
+    @property
+    def run(self) -> Self:
+        """What is expected: an engine’s memory and the layout that engines take, where none is said."""
+        one = self.sharing
+        alone = [name for name in ("tensor", "pipeline") if getattr(one, name) == self.gpus]
+        layout = "even" if self.gpus == 1 else alone[0] if alone else "mixed"
+        parts = {"tensor_parallel": one.tensor, "pipeline_parallel": one.pipeline} if layout == "mixed" else {}
+        return self._settled("engine", {"layout": layout, **parts})
+
+    def _settled(self, memory_of: str, layout: dict[str, Any]) -> Self:
+        said = {"weights": self.format} if self.weights == FILES else {}
+        said |= {"memory_of": memory_of} if self.memory_of == AUTO else {}
+        said |= layout if self.layout == AUTO else {}
+        return self.model_copy(update=said) if said else self
+
+    @property
     def deployment(self) -> Deployment:
-        """The model on its accelerators."""
-        return _deployed(self)
+        """The model on its accelerators, for limits."""
+        return _deployed(self.limit)
+
+    @property
+    def as_run(self) -> Deployment:
+        """The model on its accelerators, for what is expected."""
+        return _deployed(self.run)
 
     @property
     def held_bytes(self) -> float:
         """Bytes of the parameters on all accelerators, as kernels widen them or as the reader's engine logs them."""
         if self.weight_memory is not None:
             return self.weight_memory
-        rule, weights = library.memory_of(self.engine), PRECISIONS[self.weights]
+        rule, weights = library.memory_of(self.engine), PRECISIONS[self.format]
         return float(held_bytes(self.architecture, weights, rule, version=self.engine_version))
 
     def kept_beside(self, deployment: Deployment) -> Kept:
@@ -362,12 +408,12 @@ class Machine(Validated):
     @property
     def kept(self) -> Kept | None:
         """What the engine keeps of one accelerator; None where the datasheet's memory counts whole."""
-        return self.kept_beside(self.deployment) if _as_engine(self) else None
+        return self.run.kept_beside(self.as_run) if _as_engine(self) else None
 
     @property
     def starts(self) -> Word | None:
         """Whether the engine starts, and holds one request where it refuses to start without; None likewise."""
-        found, machine = self.kept, self.deployment
+        found, machine = self.kept, self.as_run
         if found is None:
             return None
         weights = float(machine.stored_bytes_of_one)
@@ -376,7 +422,7 @@ class Machine(Validated):
             needed = needed / machine.gpus
         return starts(
             found,
-            weights=in_memory.weights_of_one(self, weights=weights),
+            weights=in_memory.weights_of_one(self.run, weights=weights),
             needed=float(needed) if library.memory_of(self.engine).whole_request else 0.0,
         )
 
@@ -390,6 +436,8 @@ class Machine(Validated):
         """How the accelerators share the work."""
         gpus = self.gpus
         match self.layout if _several(self) else "even":
+            case "auto":
+                return usual(self.architecture, gpus=gpus, linked=self.hardware.linked)
             case "tensor":
                 return Layout(even=False, tensor=gpus)
             case "pipeline":

@@ -18,6 +18,8 @@ OWN: Final = "own"
 SHARE: Final = "share"
 """Id of a draft model that is a share of the large one."""
 
+AUTO: Final = "auto"
+"""Id of a layout and of a view of the memory: the ideal for limits, an engine’s for what is expected."""
 CONFIG: Final = "config"
 """Id of a model that the reader's config.json describes; its fields are a field of the scenario."""
 

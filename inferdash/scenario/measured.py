@@ -183,7 +183,8 @@ def entered(kind: str, value: str, machine: Machine) -> Measured:
     Raises:
         PydanticCustomError: where it cannot be read or cannot be true, with the reason.
     """
-    own = {name: getattr(machine, name) for name in Machine.model_fields if name != "title"}
+    one = machine.run.model_copy(update={"memory_of": machine.limit.memory_of})  # which says nothing about a time
+    own = {name: getattr(one, name) for name in Machine.model_fields if name != "title"}
     return _checked(Measured(kind, _value(kind, value), Machine(**own)))
 
 

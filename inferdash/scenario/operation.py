@@ -7,8 +7,9 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
-from inferdash.scenario.marks import Choices, Place, Several, clipped, names_of
+from inferdash.facts.formats.carried_out import in_model
+from inferdash.facts.precision import FILES, PRECISIONS
+from inferdash.scenario.marks import AUTO, Choices, Place, Several, clipped, names_of
 from inferdash.scenario.topics import Topics
 from inferdash.validated import Quantity
 
@@ -19,9 +20,21 @@ SCHEDULES: Final = {"prompts": "Prompts first", "chunked": "Chunked prefill", "s
 LOADS: Final = {"requests": "Requests per second", "users": "Users"}
 """Id in links -> how the load of a plan is said."""
 ACCELERATORS: Final = Choices("accelerator", lambda: names_of(library.accelerators()))
-FORMATS: Final = Choices("number format", lambda: {key: one.name for key, one in PRECISIONS.items()})
+CHOSEN: Final = "chosen"
+"""Id of the scenario's own format among those that a plan tries."""
+ON_LOADING: Final = "on-loading"
+"""Id of the format to which an engine takes a model of 16 bits while it loads it."""
+FORMATS: Final = Choices(
+    "number format",
+    lambda: (
+        {FILES: "As published", CHOSEN: "The scenario’s", ON_LOADING: "fp8 on loading, from 16 bits"}
+        | {key: one.name for key, one in PRECISIONS.items() if key != FILES}
+    ),
+)
 _LEAST_RENT: Final = 0.01
 _MOST_RENT: Final = 1000
+_SIXTEEN: Final = 16
+"""Bits of a number that an engine can take to fp8 while it loads the model."""
 RULES: Final = {"turns": "Each in turn", "least": "Least loaded", "prefix": "Where its prefix is"}
 """Id in links -> which replica a request goes to."""
 
@@ -149,7 +162,7 @@ class Operation(Topics):
     formats: Annotated[tuple[str, ...], Several(FORMATS, most=15), Place("page")] = Field(
         ("bf16", "fp8"), title="Weight precisions to choose from"
     )
-    """A model in fewer bits may answer worse; that is for you to test."""
+    """As published, what the scenario has, and others. Fewer bits may answer worse; that is for you to test."""
     own_rents: Annotated[str, AfterValidator(_rents), Place("page")] = Field("", title="Your rents", max_length=500)
     """Dollars an hour for one GPU, in place of what is quoted: h100-sxm 2.5, b200-sxm 4.9."""
     most_gpus: Annotated[int, Place("page")] = Field(1024, title="GPUs at most", ge=1, le=100_000)
@@ -159,6 +172,22 @@ class Operation(Topics):
     def demand_per_s(self) -> float:
         """Requests a second that come."""
         return self.load if self.load_as == "requests" else self.active_users / self.think
+
+    @property
+    def served(self) -> Self:
+        """What is served over time: what is expected, or the limit. An engine is started for the batch limit."""
+        if self.speed == "limit":
+            return self.limit
+        started = self.memory_of == AUTO and self.max_num_seqs is None
+        return self.run.model_copy(update={"max_num_seqs": self.places} if started else {})
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """Ids of the number formats that a plan tries, each once."""
+        made = self.architecture.weights
+        wide = in_model(PRECISIONS[made], self.architecture).matrix_bits >= _SIXTEEN
+        ids = {FILES: (made,), CHOSEN: (self.format,), ON_LOADING: ("fp8",) if wide else ()}
+        return tuple(dict.fromkeys(key for name in self.formats for key in ids.get(name, (name,))))
 
     @property
     def rents(self) -> dict[str, float]:

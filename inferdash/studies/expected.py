@@ -103,7 +103,7 @@ def server_of(scenario: Scenario) -> float:
 def prefill_of(scenario: Scenario, *, prompt: int, limit_s: float | None, past: int = 0) -> Estimate:
     """The prefill of a prompt after `past` tokens that are in the cache, in seconds, beside its limit."""
     engine = scenario.program
-    whole = expected_prefill(scenario.deployment, engine, prompt=prompt, past=past)
+    whole = expected_prefill(scenario.as_run, engine, prompt=prompt, past=past)
     return _estimate(limit_s, whole, _bands(scenario).prefill)
 
 
@@ -112,15 +112,15 @@ def decode_of(
 ) -> Estimate:
     """A pass of the decode, in seconds, beside its limit; `machine` where it is not the scenario's."""
     engine = scenario.program
-    one = expected(machine or scenario.deployment, engine, requests=requests, positions=1, past=past)
+    one = expected(machine or scenario.as_run, engine, requests=requests, positions=1, past=past)
     return _estimate(limit_s, one, _bands(scenario).decode)
 
 
 def decode_along(scenario: Scenario, *, requests: Number, past: Number) -> tuple[Number, Number, Number] | None:
     """Seconds of decode passes, and the edges of their band, along an array; None where no peak is known."""
-    machine, engine = scenario.deployment, scenario.program
-    limit = decode(machine, requests=requests, past=past).pass_s
-    one = expected(machine, engine, requests=requests, positions=1, past=past)
+    engine = scenario.program
+    limit = decode(scenario.deployment, requests=requests, past=past).pass_s
+    one = expected(scenario.as_run, engine, requests=requests, positions=1, past=past)
     return None if one is None or limit is None else _bounded(limit, one, _bands(scenario).decode)
 
 
@@ -174,7 +174,7 @@ def table(result: Expected) -> Table:
 def rows(scenario: Scenario, result: Expected, *, phase: str) -> dict[str, list[dict[str, Any]]]:
     """Parts of the expected time of the "prefill" or the "decode", the limit and the band; nothing without a peak."""
     one: Estimate = getattr(result, phase)
-    machine, engine = scenario.deployment, scenario.program
+    machine, engine = scenario.as_run, scenario.program
     if phase == "prefill":
         whole = expected_prefill(machine, engine, prompt=scenario.prompt)
     else:

@@ -64,5 +64,5 @@ def _take(read: Callable[[], Found]) -> None:
     if len(fields) > state.longest("config"):
         st.session_state[_SAID] = "The fields of this file are too many for a link.", _model(state.scenario())
         return
-    state.change(model=CONFIG, config=fields, weights=found.architecture.weights)
+    state.change(model=CONFIG, config=fields)
     st.session_state[_SAID] = f"Read: {found.architecture.name} is the model of every page now.", (CONFIG, fields)

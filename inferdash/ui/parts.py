@@ -187,7 +187,7 @@ def picker(rows: Sequence[Mapping[str, Any]], current: str) -> None:
         state.acted()
         for place, _ in st.session_state["picker"].selection.cells:
             key = str(rows[place]["id"])
-            state.change(model=key, weights=library.models()[key].weights)
+            state.change(model=key)
 
     marked = [(place, "model") for place, row in enumerate(rows) if row["id"] == current]
     st.session_state["picker"] = {"selection": {"rows": [], "columns": [], "cells": marked}}

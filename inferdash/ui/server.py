@@ -18,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
+from inferdash import links
 from inferdash.charts.gallery import CHARTS
 from inferdash.facts import library
 from inferdash.serving.simulator import prepare
@@ -78,7 +79,9 @@ class GzipStatic:
 
 async def _first_page(request: Request) -> RedirectResponse:
     """The root leads to the first page with its query, and leaves no step that Back would stop at."""
-    return RedirectResponse(f"{next(iter(STUDIES)).replace('_', '-')}?{request.url.query or 'v=1'}", status_code=307)
+    return RedirectResponse(
+        f"{next(iter(STUDIES)).replace('_', '-')}?{request.url.query or links.encode(links.BASELINE)}", status_code=307
+    )
 
 
 async def _health(_: Request) -> PlainTextResponse:

@@ -17,7 +17,8 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from inferdash import links
-from inferdash.links import Problem
+from inferdash.facts.precision import FILES
+from inferdash.links import BASELINE, Problem
 from inferdash.scenario import BASE, FIELDS, Scenario, mark
 from inferdash.validated import Quantity
 
@@ -34,7 +35,7 @@ def _edition() -> str:
 class _Session:
     """What is known of one reader."""
 
-    scenario: Scenario = BASE
+    scenario: Scenario = BASELINE
     edition: str = field(default_factory=_edition)
     page: str = ""
     visit: str = field(default_factory=_edition)
@@ -123,20 +124,30 @@ def drawn(name: str) -> bool:
 
 
 def taken(name: str, widget: str, *, everywhere: bool) -> None:
-    """Callback of the reader’s change of a field’s widget, by its key: the scenario takes it, or it stays as unread."""
+    """Callback of the reader’s change of a field’s widget, by its key: the scenario takes it, or it stays as unread.
+
+    With a model comes the format in which its maker publishes it.
+    """
+    entry = {name: st.session_state[widget]}
+    if name == "model" and scenario().weights != FILES:
+        change(**entry)
+        return
     _session().touched |= not everywhere
-    _read({name: st.session_state[widget]})
+    _read(entry)
 
 
 def change(**fields: Any) -> None:
-    """Callback that sets some fields; every widget is drawn anew from the scenario."""
+    """Callback that sets some fields; every widget is drawn anew from the scenario.
+
+    A model is set with its maker's format, where none is said.
+    """
     _renew(_session())
-    _read(fields)
+    _read({"weights": FILES, **fields} if "model" in fields else fields)
 
 
 def reset() -> None:
     """Callback that sets every field to the chapter's example."""
-    change(**dict(BASE))
+    change(**dict(BASELINE))
 
 
 def offer(label: str, **changes: Any) -> None:
@@ -213,7 +224,7 @@ def go_on(pages: Mapping[str, StreamlitPage]) -> None:
 
 def start(page: StreamlitPage) -> NoReturn:
     """Goes on to a page with the address's query as it is, or with the baseline's where there is none."""
-    st.switch_page(page, query_params=_address() or tuple(links.parameters(BASE).items()))
+    st.switch_page(page, query_params=_address() or tuple(links.parameters(BASELINE).items()))
 
 
 _now: ContextVar[_Session] = ContextVar("session")
@@ -235,7 +246,9 @@ def _read(fresh: Mapping[str, Any]) -> None:
     """
     session = _session()
     entries = {name: entry for name, (entry, _) in session.unread.items()} | dict(fresh)
-    values = {name: getattr(BASE, name) if value is None or value == "" else value for name, value in entries.items()}
+    values = {
+        name: getattr(BASELINE, name) if value is None or value == "" else value for name, value in entries.items()
+    }
     session.scenario, problems = links.read(values, session.scenario)
     latest = next(reversed(entries))
     told = [(problem.field if problem.field in entries else latest, problem) for problem in problems]
@@ -249,7 +262,7 @@ def _follow(session: _Session, address: Pairs) -> None:
         decoded = links.decode(address)
     except Exception:  # reading a link never fails; if it does, the reader still has a page
         logging.getLogger("inferdash").exception("a link of %d parameters", len(address))
-        decoded = links.Decoded(BASE, (Problem("", "The link could not be read."),), None)
+        decoded = links.Decoded(BASELINE, (Problem("", "The link could not be read."),), None)
     session.scenario, session.link_problems = decoded.scenario, decoded.problems
     session.unread, session.address = {}, address
     _renew(session)

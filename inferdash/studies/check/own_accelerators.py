@@ -41,7 +41,7 @@ _NOT: Final = Own(None, None, None, None, None, None)
 
 def own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float, *, at_limit: bool) -> Own:
     """Accelerators for the busiest hour, their rent, and the users from which that is less than `month_usd`."""
-    machine = scenario.deployment
+    machine = scenario.deployment if at_limit else scenario.as_run
     per_request = {kind: getattr(whole, kind) / scenario.turns for kind in ("fresh", "written", "read", "output")}
     context = max(1, round(whole.input / scenario.turns))
     batch = int(memory.largest_batch(machine, tokens=context + round(per_request["output"])))

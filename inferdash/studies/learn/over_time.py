@@ -125,7 +125,7 @@ def _along(scenario: Scenario, most: float) -> tuple[tuple[float, float, float |
     points = []
     for share in LOADS:
         load = share * most
-        full = _FULL * scenario.places * scenario.sharing.data if share >= _NEAR else 0
+        full = _FULL * scenario.places * scenario.served.sharing.data if share >= _NEAR else 0
         ran = run(scenario.model_copy(update={"load": load, "simulated": min(max(_ALONG, full), _MOST)}))
         found = ran.summary(scenario) if ran else None
         if ran and found and found.time_to_first_token_s.p90 is not None:

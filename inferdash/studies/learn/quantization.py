@@ -84,7 +84,7 @@ def study(scenario: Scenario) -> Quantization:
         bits = quantization.bits_per_weight(bits=scenario.bits, scale_bits=SCALE_BITS, group=scenario.group)
     keys = _compared(scenario)
     lines = tuple(_line(scenario, key) for key in keys)
-    now, base = lines[keys.index(scenario.weights)], lines[0]
+    now, base = lines[keys.index(scenario.format)], lines[0]
     return Quantization(
         scale=scale,
         integers=tuple(int(integer) for integer in integers),
@@ -97,9 +97,13 @@ def study(scenario: Scenario) -> Quantization:
     )
 
 
+def _in_format(scenario: Scenario, key: str) -> Scenario:
+    return scenario.model_copy(update={"weights": key, "weight_memory": None})
+
+
 def _machine(scenario: Scenario, key: str) -> Deployment:
-    """The scenario's model on its accelerators in a number format."""
-    return scenario.model_copy(update={"weights": key, "weight_memory": None}).deployment
+    """The scenario's model on its accelerators in a number format, at the limit."""
+    return _in_format(scenario, key).deployment
 
 
 def _compared(scenario: Scenario) -> list[str]:
@@ -108,7 +112,7 @@ def _compared(scenario: Scenario) -> list[str]:
     return [
         key
         for key, one in PRECISIONS.items()
-        if key in mixed | {scenario.weights} or (key not in _RARE and key not in mixed and not one.recipe)
+        if key in mixed | {scenario.format} or (key not in _RARE and key not in mixed and not one.recipe)
     ]
 
 
@@ -118,7 +122,7 @@ def _line(scenario: Scenario, key: str) -> FormatLine:
     at, peak = chip.rate(precision)
     pass_s = plain(decode(machine, requests=scenario.batch, past=scenario.prompt).pass_s)
     reached = expected.decode_of(
-        scenario, requests=scenario.batch, past=scenario.prompt, limit_s=pass_s, machine=machine
+        _in_format(scenario, key), requests=scenario.batch, past=scenario.prompt, limit_s=pass_s
     )
     return FormatLine(
         format=precision.name,
@@ -157,7 +161,7 @@ def _multiplies(chip: Accelerator, precision: Precision) -> str:
 def sentence(scenario: Scenario, result: Quantization) -> str:
     """The result in words."""
     lines = dict(zip(_compared(scenario), result.formats, strict=True))
-    key = scenario.weights if scenario.weights != "bf16" else "int4-g128"
+    key = scenario.format if scenario.format != "bf16" else "int4-g128"
     wide, now = lines["bf16"], lines[key]
     sizes = f"{quantities.shown(wide.bytes, 'B')} in bf16 and {quantities.shown(now.bytes, 'B')} in {now.format}"
     said = f"The parameters of {scenario.architecture.name} take {sizes}"
@@ -307,7 +311,7 @@ def size_rows(result: Quantization) -> dict[str, list[dict[str, Any]]]:
 
 def holders_table(scenario: Scenario) -> Table:
     """The fewest of each accelerator that hold the parameters and one request, in some formats."""
-    shown = list(dict.fromkeys(("bf16", "fp8", "int4-g128", scenario.weights)))
+    shown = list(dict.fromkeys(("bf16", "fp8", "int4-g128", scenario.format)))
     chips = library.accelerators().values()
     memories = np.array([chip.memory for chip in chips])
     machines = (_machine(scenario, key) for key in shown)

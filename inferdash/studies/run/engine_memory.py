@@ -35,7 +35,7 @@ WORDS: Final = {
 
 def room_of(scenario: Scenario) -> Estimate:
     """Room for caches on one GPU: the limit by the datasheet, or expected with its band as an engine uses it."""
-    machine = scenario.deployment
+    machine = scenario.as_run
     weights = float(machine.stored_bytes_of_one)
     found = scenario.kept
     if found is None:
@@ -46,9 +46,9 @@ def room_of(scenario: Scenario) -> Estimate:
 
 def worked(scenario: Scenario) -> None:
     """Goes once through the formulas of what the engine keeps, by its newest version where none is stated."""
-    if scenario.memory_of != "engine":
+    if scenario.kept is None:
         return
-    rule, weights = library.memory_of(scenario.engine), float(scenario.deployment.stored_bytes_of_one)
+    rule, weights = library.memory_of(scenario.engine), float(scenario.as_run.stored_bytes_of_one)
     newest = rule.model_copy(update={"eras": rule.possible(scenario.engine_version)[-1:]})
     with section("Kept by the engine"):
         kept(newest, in_memory.shape(scenario), in_memory.setting(scenario, weights=weights))
@@ -71,7 +71,7 @@ def parts(scenario: Scenario, found: Kept) -> list[tuple[str, str, Span]]:
 
 def parts_table(scenario: Scenario, found: Kept) -> Table:
     """The same with bands, the parameters, and what is spare of what the share leaves."""
-    weights = in_memory.weights_of_one(scenario, weights=float(scenario.deployment.stored_bytes_of_one))
+    weights = in_memory.weights_of_one(scenario, weights=float(scenario.as_run.stored_bytes_of_one))
     spans = [(name, span) for name, _, span in parts(scenario, found)] + [("parameters", weights)]
     if found.not_taken.expected and found.spare != found.not_taken:
         spans.append(("spare", found.spare))
@@ -136,7 +136,7 @@ def rule_note(scenario: Scenario, found: Kept) -> str:
 def nearest(scenario: Scenario) -> list[LoggedStart]:
     """The logged starts nearest to a scenario, of which the rule says something too."""
     total = scenario.hardware.visible_memory or scenario.hardware.memory
-    weights = max(1.0, float(scenario.deployment.stored_bytes_of_one))
+    weights = max(1.0, float(scenario.as_run.stored_bytes_of_one))
     known = [one for one in logged() if one.sized and one.shape and one.weights]
     hidden = scenario.architecture.hidden
 
@@ -254,7 +254,7 @@ def _value(value: Any) -> str:
 
 def _holders(scenario: Scenario) -> float:
     """Times the parameters of one GPU that all of them hold together, as the scenario counts them."""
-    machine = scenario.deployment
+    machine = scenario.as_run
     return float(machine.stored_bytes / machine.stored_bytes_of_one)
 
 
@@ -262,7 +262,7 @@ def _room(scenario: Scenario, found: StartLog) -> float | None:
     """Bytes for the cache on one GPU; of tokens those that requests of the scenario's length take."""
     if found.room is not None or found.tokens is None:
         return found.room
-    machine, tokens = scenario.deployment, scenario.prompt + scenario.answer
+    machine, tokens = scenario.as_run, scenario.prompt + scenario.answer
     of_one = float(cache_bytes_of_one(machine, tokens=tokens)) / (machine.gpus if machine.layout.even else 1)
     return found.tokens / tokens * of_one
 

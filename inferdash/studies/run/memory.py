@@ -52,7 +52,7 @@ def study(scenario: Scenario) -> Memory:
     """The numbers of the page for a scenario."""
     tokens, requests = scenario.prompt, scenario.batch
     with section("One GPU"):
-        machine = scenario.deployment
+        machine = scenario.as_run
         free = memory.free_bytes_of_one(machine, requests=requests, tokens=tokens)
     with section("Requests"):
         fit = memory.largest_batch(machine, tokens=tokens)
@@ -78,11 +78,11 @@ def study(scenario: Scenario) -> Memory:
 
 def _shown(scenario: Scenario) -> float:
     chip = scenario.hardware
-    return (chip.visible_memory or chip.memory) if scenario.memory_of == "engine" else chip.memory
+    return (chip.visible_memory or chip.memory) if scenario.kept else chip.memory
 
 
 def _request_bytes(scenario: Scenario, *, reserved: bool) -> float:
-    machine = scenario.deployment
+    machine = scenario.as_run
     of = kv_cache.reserved_cache_bytes if reserved else kv_cache.text_cache_bytes
     grown = of(machine.architecture, tokens=scenario.prompt, bytes_per_number=machine.cache_bytes_per_number)
     return float(grown + kv_cache.request_state_bytes(machine.architecture, reserved=reserved))
@@ -90,7 +90,7 @@ def _request_bytes(scenario: Scenario, *, reserved: bool) -> float:
 
 def _alike(fit: int, needed: float, reserved: float, scenario: Scenario) -> int:
     """Requests that fit where each takes `reserved` bytes, from the room of those that take `needed`."""
-    machine = scenario.deployment
+    machine = scenario.as_run
     layout = machine.layout
     if layout.even:
         room = machine.gpus * machine.memory - float(machine.stored_bytes)
@@ -165,7 +165,7 @@ def _ways_out(scenario: Scenario, result: Memory) -> Iterator[str]:
     elif scenario.layout != "even":
         yield "Another layout: shared evenly, the same GPUs would do."
     narrower = sorted(
-        (key for key, one in PRECISIONS.items() if one.matrix_bits < PRECISIONS[scenario.weights].matrix_bits),
+        (key for key, one in PRECISIONS.items() if one.matrix_bits < scenario.precision.matrix_bits),
         key=lambda key: -PRECISIONS[key].matrix_bits,
     )
     fitting = next((key for key in narrower if _fits(scenario, weights=key)), None)
@@ -191,7 +191,7 @@ def _cache(scenario: Scenario) -> str:
 
 def _fits(scenario: Scenario, **changes: Any) -> bool:
     other = scenario.model_copy(update=changes)
-    return float(memory.free_bytes_of_one(other.deployment, requests=other.batch, tokens=other.prompt)) >= 0
+    return float(memory.free_bytes_of_one(other.as_run, requests=other.batch, tokens=other.prompt)) >= 0
 
 
 def _longest_prompt(scenario: Scenario) -> int:
@@ -222,7 +222,7 @@ def layout_table(scenario: Scenario) -> Table:
     for key, name in _LAYOUTS.items():
         if (key == "expert" and experts_of(scenario.architecture) is None) or _obstacle(scenario, key):
             continue
-        machine = scenario.model_copy(update={"layout": key}).deployment
+        machine = scenario.model_copy(update={"layout": key}).as_run
         one = decode(machine, requests=scenario.batch, past=scenario.prompt)
         reached = expected.decode_of(
             scenario, requests=scenario.batch, past=scenario.prompt, limit_s=plain(one.pass_s), machine=machine
@@ -248,7 +248,7 @@ def layout_table(scenario: Scenario) -> Table:
 
 
 def _cache_of_one(scenario: Scenario, layout: str) -> float:
-    machine = scenario.model_copy(update={"layout": layout}).deployment
+    machine = scenario.model_copy(update={"layout": layout}).as_run
     whole = float(memory.cache_bytes_of_one(machine, tokens=scenario.prompt))
     return whole / machine.gpus if machine.layout.even else whole
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.parallelism import Layout
 from inferdash.scenario import Scenario
 from inferdash.serving.candidates import Candidate, Failure
 from inferdash.serving.offers import NODE
@@ -80,7 +79,7 @@ def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None
     return Choice(
         accelerator=library.accelerators()[one.accelerator].name,
         weights=PRECISIONS[one.weights].name,
-        layout=layout_name(one.layout),
+        layout=one.layout.words,
         gpus=one.gpus,
         replicas=one.replicas,
         total_gpus=one.total_gpus,
@@ -94,20 +93,6 @@ def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None
         ttft_p90_s=first_s + server_s(scenario),
         itl_p90_s=between_s,
     )
-
-
-def layout_name(layout: Layout) -> str:
-    """How GPUs share a model, in words."""
-    said = [
-        f"{many} {how}"
-        for many, how in (
-            (layout.tensor, "tensor parallel"),
-            (layout.pipeline, "pipeline stages"),
-            (layout.data, "data parallel"),
-        )
-        if many > 1
-    ]
-    return " × ".join(said) + (", experts spread" if layout.expert > 1 else "") if said else "one GPU"
 
 
 def sentence(scenario: Scenario, result: Meeting) -> str:
@@ -214,7 +199,7 @@ def failure_table(scenario: Scenario) -> Table | None:
 def _failure(one: Failure) -> Row:
     why, unit = _REASONS[one.reason]
     name = library.accelerators()[one.accelerator].name
-    miss = f"{name}, {PRECISIONS[one.weights].name}, {layout_name(one.layout)}"
+    miss = f"{name}, {PRECISIONS[one.weights].name}, {one.layout.words}"
     return Row(why, "word", (f"{one.set_ups:,}", miss, show(one.value, unit), show(one.allowed, unit)))
 
 

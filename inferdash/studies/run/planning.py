@@ -30,7 +30,7 @@ def obstacle(scenario: Scenario) -> str:
     if _first_target(scenario) <= 0:
         server = quantities.shown(server_s(scenario), "s")
         return f"The server alone adds {server} to the first token, which is more than its target."
-    if not scenario.considered or not scenario.formats:
+    if not scenario.considered or not scenario.tried:
         return "Choose accelerators and weight precisions to plan with."
     return ""
 
@@ -87,7 +87,7 @@ _KEPT: Final = 40
 
 def planned(scenario: Scenario) -> Plan | None:
     """The plan of a scenario; None where there is an obstacle."""
-    return _planned(only(scenario, _READ))
+    return _planned(only(scenario.model_copy(update={"formats": scenario.tried}), _READ))
 
 
 @lru_cache(maxsize=16)
@@ -125,7 +125,7 @@ def offer(scenario: Scenario) -> Offer:
         model=scenario.architecture,
         accelerators=chips,
         rents={key: price for key, price in (quoted | scenario.rents).items() if key in chips},
-        weights=scenario.formats,
+        weights=scenario.tried,
         caches=(scenario.kv,),
         engine=library.engines()[scenario.engine] if scenario.speed == "expected" else None,
         room=Room(rule=library.memory_of(scenario.engine), version=scenario.engine_version),

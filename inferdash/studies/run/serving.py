@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from inferdash import quantities
-from inferdash.facts.precision import PRECISIONS
 from inferdash.formula import section
 from inferdash.physics import batching, memory
 from inferdash.scenario import Scenario
@@ -156,13 +155,13 @@ def subject(scenario: Scenario) -> str:
     chips = f"{scenario.gpus:,} × {scenario.hardware.name}"
     replicas = f"{quantities.count(scenario.replicas, 'replica')} on {chips} each" if scenario.replicas > 1 else chips
     texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
-    name = f"{scenario.architecture.name} in {PRECISIONS[scenario.weights].name}"
+    name = f"{scenario.architecture.name} in {scenario.precision.name}"
     return f"{name}, {replicas}, {_rate(scenario.demand_per_s)} per second, {texts}"
 
 
 def fewest_gpus(scenario: Scenario) -> int:
     """Accelerators that hold the model and one request at the end of its answer, shared evenly."""
-    return int(memory.fewest_gpus(scenario.deployment, requests=1, tokens=scenario.prompt + scenario.answer))
+    return int(memory.fewest_gpus(scenario.served.deployment, requests=1, tokens=scenario.prompt + scenario.answer))
 
 
 def way_out(scenario: Scenario, result: Serving) -> int | None:
@@ -196,8 +195,9 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         found.append(f"The cache was full: requests were put back {result.preemptions:,} times.")
     if result.met_targets_share is not None and result.ttft_s.p99 is None:
         found.append("For the 99th percentile at least 1,000 requests are simulated: 10 lie beyond it then.")
-    if scenario.sharing.data > 1:
-        found.append(f"Each of the {scenario.sharing.data:,} data-parallel groups counts as a replica of its own.")
+    groups = scenario.served.sharing.data
+    if groups > 1:
+        found.append(f"Each of the {groups:,} data-parallel groups counts as a replica of its own.")
     if ran and ran.share > 1:
         found.append(f"{ran.copies:,} of {ran.replicas:,} replicas are simulated, with their share of the load.")
     if ran and ran.beyond:

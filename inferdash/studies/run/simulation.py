@@ -98,7 +98,7 @@ class Run:
 
 def run(scenario: Scenario) -> Run | None:
     """The scenario's requests over time; None where no peak is known, or a text is too long to be simulated."""
-    return _run(only(scenario, _READ))
+    return _run(only(scenario.served, _READ))
 
 
 def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
@@ -137,7 +137,7 @@ def _most(scenario: Scenario) -> int:
 @lru_cache(maxsize=2)
 def run_of(scenario: Scenario, who: Requests) -> Run | None:
     """The same with requests from elsewhere, such as a file; the first tenth of them is the warm-up."""
-    scenario = only(scenario, _READ - {*_ARRIVALS})
+    scenario = only(scenario.served, _READ - {*_ARRIVALS})
     times = _times(scenario, int((who.prompt + who.answer).max(initial=1)))
     if times is None:
         return None
@@ -185,6 +185,7 @@ def ceiling_per_s(scenario: Scenario) -> float | None:
 
     As many as one replica ends while a long queue waits for it, times the replicas.
     """
+    scenario = scenario.served
     found = _ceiling(
         only(scenario, _READ - {"load", "load_as", "active_users", "think", "simulated", "replicas", "rule"})
     )
