@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import parse_qsl
 
+from annotated_types import Le
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -22,6 +23,12 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from inferdash import quantities
+from inferdash.scenario import FIELDS, Place, is_number, is_whole, mark
+from inferdash.ui.controls import is_slid
+
+_NUMBERS: Final = {str(one.title): name for name, one in FIELDS.items() if is_number(name) and not is_slid(name)}
+"""Label of each number field -> its field."""
 _WORDS: Final = frozenset({"heading", "markdown", "html", "text"})
 """Elements that are made of words."""
 _EARLY: Final = ForwardMsg.FINISHED_EARLY_FOR_RERUN
@@ -97,7 +104,7 @@ class Session(AbstractAsyncContextManager["Session"]):
 
     def numbers(self) -> list[str]:
         """Labels of the number fields that are drawn."""
-        return [label for one in self.elements.values() if (label := _label(one, "number_input"))]
+        return [label for one in self.elements.values() if (label := _label(one, "text_input")) in _NUMBERS]
 
     async def press(self, label: str, *, step: float | None = None) -> Answer:
         """Moves a number up by its step, or down where it is at its upper bound.
@@ -105,18 +112,15 @@ class Session(AbstractAsyncContextManager["Session"]):
         Raises:
             LookupError: where no such field is drawn.
         """
-        delta = next((one for one in self.elements.values() if _label(one, "number_input") == label), None)
-        if delta is None:
+        delta = next((one for one in self.elements.values() if _label(one, "text_input") == label), None)
+        if delta is None or label not in _NUMBERS:
             raise LookupError(f"“{label}” is not on the page {self.page}.")
-        number = delta.new_element.number_input
-        state, by = self.values[number.id], number.step if step is None else step
-        kind = "int_value" if number.data_type == number.INT else "double_value"
-        moved = getattr(state, kind) + by
-        setattr(
-            state,
-            kind,
-            type(getattr(state, kind))(moved if moved <= number.max or not number.has_max else moved - 2 * by),
-        )
+        name = _NUMBERS[label]
+        state = self.values[delta.new_element.text_input.id]
+        by = (1 if is_whole(name) else mark(name, Place).step) if step is None else step
+        moved = quantities.number(state.string_value) + by
+        moved = moved if moved <= mark(name, Le).le else moved - 2 * by
+        state.string_value = quantities.typed(int(moved) if is_whole(name) else moved)
         return await self._rerun(fragment=delta.fragment_id)
 
     async def click(self, label: str) -> Answer:
@@ -263,8 +267,6 @@ def _keep(kind: str, delta: Delta, values: dict[str, WidgetState]) -> None:
     state = WidgetState(id=key)
     given: Any = one.value if one.set_value and hasattr(one, "value") else getattr(one, "default", None)
     match kind:
-        case "number_input":
-            setattr(state, "int_value" if one.data_type == one.INT else "double_value", _as_number(one, given))
         case "text_input" | "text_area":
             state.string_value = given
         case "checkbox":
@@ -282,7 +284,3 @@ def _keep(kind: str, delta: Delta, values: dict[str, WidgetState]) -> None:
         case _:
             return
     values[key] = state
-
-
-def _as_number(one: Any, given: float) -> float:
-    return int(given) if one.data_type == one.INT else given

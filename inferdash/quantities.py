@@ -43,6 +43,18 @@ _QUANTITY: Final = re.compile(
     r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµ/]{0,12})", re.ASCII
 )
 """A comma separates thousands, in groups of three; the point is decimal."""
+_NUMBER: Final = re.compile(
+    r"\$?\s*([-+]?(?:(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*([a-z%]{0,8})",
+    re.ASCII | re.IGNORECASE,
+)
+"""A comma, a space or an apostrophe separates thousands, in groups of three; the point is decimal."""
+_SIZES: Final = {
+    "": 1.0,
+    "%": 0.01,
+    **dict.fromkeys(("k", "thousand"), 1e3),
+    **dict.fromkeys(("m", "mn", "million"), 1e6),
+    **dict.fromkeys(("b", "bn", "billion"), 1e9),
+}
 _PLAIN_LIMIT: Final = 1e7
 """Below this a whole count is shown digit by digit."""
 
@@ -88,6 +100,31 @@ def parse(text: str, unit: str) -> float:
         raise ValueError(f"is too large to be a quantity; write one such as {example}")
     # 3.35 * 1e12 is 3350000000000.0; a product such as 989.4e12 may be off in the last bit: take the shortest number.
     return float(f"{value:.15g}")
+
+
+def number(text: str) -> float:
+    """The number that `text` writes, as people type one: 32k, 1.5M, 200 000, 10,000, 2.5e6, 40%, $3.
+
+    Raises:
+        ValueError: with a sentence that says what is read.
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    size = _SIZES.get(match[2].lower()) if match else None
+    if match is None or size is None:
+        raise ValueError("is not a number such as 1500, 10,000, 32k, 1.5M or 40%")
+    value = float(re.sub(r"[,' \u00a0\u202f]", "", match[1]))
+    return value if size == 1 else float(f"{value * size:.15g}")
+
+
+def is_bare(text: str) -> bool:
+    """Whether `text` is a number and nothing else."""
+    match = _QUANTITY.fullmatch(text.strip())
+    return match is not None and not match[2]
+
+
+def typed(value: float) -> str:
+    """`value` as a field shows it, with every digit that counts and its thousands apart; `number` reads it back."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.15g}"
 
 
 def written(value: float, unit: str) -> str:

@@ -23,6 +23,12 @@ class Quantity:
     """Marks a number that people write with a unit; `unit` is the base unit in which it is kept."""
 
     unit: str
+    usual: str = ""
+    """The unit of a number that a reader types without one; the base unit where empty, as it is in a link."""
+
+    def typed(self, text: str) -> str:
+        """What a reader typed, with its unit."""
+        return f"{text.strip()} {self.usual or self.unit}" if quantities.is_bare(text) else text
 
     def read(self, value: Any) -> Any:
         """Reads "80 GB" where a number is expected; a number passes as it is."""

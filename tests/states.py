@@ -10,15 +10,16 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from inferdash import links, shipped
-from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, mark
+from inferdash import links, quantities, shipped
+from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, is_number, mark
 from inferdash.studies.report import PAGES
+from inferdash.ui.controls import is_slid
 from inferdash.ui.server import FRAME
 from inferdash.validated import Quantity
 from tests.pages.fields import unfolded
 from tests.scenarios import canonical, edited, idle, valid
 
-_KINDS: Final = ("number_input", "text_input", "selectbox", "segmented_control", "toggle", "slider", "multiselect")
+_KINDS: Final = ("text_input", "selectbox", "segmented_control", "toggle", "slider", "multiselect")
 _LABELS: Final = {str(field.title): name for name, field in FIELDS.items()}
 _RESET: Final = "Reset to the chapter’s example"
 _SLOW: Final = ("simulated", "replicas", "gpus", "load", "active_users", "think", "considered", "formats", "lengths")
@@ -144,6 +145,8 @@ def _written(name: str, value: Any) -> Any:
     """A value as its widget takes it."""
     if mark(name, Several):
         return list(value)
+    if is_number(name) and not is_slid(name):
+        return "" if value is None else quantities.typed(value)
     return links.written(name, value) if mark(name, Quantity) or getattr(BASE, name) is None else value
 
 

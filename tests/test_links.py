@@ -293,7 +293,7 @@ def test_fields_of_an_own_model_stand_only_in_its_links() -> None:
         ("kv=zzzz&v=1", "known are bf16, fp8"),
         ("batch=0&v=1", "batch=0 is not a whole number from 1 to 1,000,000. Used instead: batch=1."),
         ("batch=1.5&v=1", "is not a whole number from 1"),
-        ("batch=1e3&v=1", "is not a whole number from 1"),
+        ("batch=1x3&v=1", "is not a whole number from 1"),
         ("acceptance=nan&v=1", "is not a number from 0 to 1"),
         ("acceptance=inf&v=1", "is not a number from 0 to 1"),
         ("memory=80 XB&v=1", "“XB”"),
@@ -511,3 +511,19 @@ def test_models_to_compare_stand_in_a_link_with_commas() -> None:
     assert links.encode(decoded.scenario) == "compared=openai/gpt-6-sol,openai/gpt-6-luna&v=1"
     assert links.decode("compared=&v=1").scenario.compared == ()
     assert "holds x/y, which is not a known API model" in sentences("compared=openai/gpt-6-sol,x/y&v=1")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"), [("32k", 32_000), ("1.5M", 1_500_000), ("200 000", 200_000), ("2.5e6", 2_500_000), ("12.0", 12)]
+)
+def test_a_count_is_read_as_people_type_it(text: str, read: int) -> None:
+    scenario, problems = links.read({"prompt": text})
+    assert (scenario.prompt, problems) == (read, ())
+
+
+@pytest.mark.parametrize("text", ["200.000", "9.5", "40%", "1,5", "nan", "32q"])
+def test_a_count_that_is_not_plain_is_refused_with_its_bounds_or_another_way_to_write_it(text: str) -> None:
+    scenario, (problem,) = links.read({"prompt": text, "answer": "300"})
+    assert (scenario.prompt, scenario.answer) == (1024, 300)
+    assert problem.field == "prompt"
+    assert "is not a whole number" in problem.sentence

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inferdash import quantities
 from inferdash.quantities import UNITS, count, digits, general, parse, percent, shown, times, written
 
 
@@ -157,3 +158,43 @@ def test_one_is_one() -> None:
 )
 def test_numbers_without_a_unit(value: float, text: str, signed: str) -> None:
     assert (general(value), general(value, signed=True)) == (text, signed)
+
+
+TYPED = {
+    "32k": 32_000,
+    "1.5M": 1_500_000,
+    "200 000": 200_000,
+    "10,000": 10_000,
+    "1’000": None,
+    "12'000": 12_000,
+    "9.5": 9.5,
+    ".5": 0.5,
+    "2.5e6": 2_500_000,
+    "40%": 0.4,
+    "$3": 3,
+    "3 billion": 3_000_000_000,
+    "0.1k": 100,
+    "1,5": None,
+    "10,00": None,
+    "1,2345": None,
+    "32q": None,
+    "12 34": None,
+    "": None,
+    "inf": None,
+    "٣": None,
+}
+"""Text -> the number that people mean by it; None where that is not plain."""
+
+
+@pytest.mark.parametrize("text", TYPED)
+def test_a_number_is_read_as_people_type_it_or_refused(text: str) -> None:
+    if TYPED[text] is None:
+        with pytest.raises(ValueError, match="is not a number"):
+            quantities.number(text)
+    else:
+        assert quantities.number(text) == TYPED[text]
+
+
+@given(st.floats(-1e15, 1e15) | st.integers(-(2**53), 2**53))
+def test_what_a_field_shows_is_read_back(value: float) -> None:
+    assert quantities.number(quantities.typed(value)) == pytest.approx(value, rel=1e-14, abs=0)

@@ -140,7 +140,9 @@ class Machine(Validated):
     """The chip that runs the model."""
     gpus: Annotated[int, Place("accelerator")] = Field(1, title="GPUs", ge=1, le=1024)
     """Accelerators that work together. “Parallelism” says how, and whether time on the link between them counts."""
-    memory: Annotated[float | None, Quantity("B"), Place("accelerator")] = Field(None, title="Memory", ge=1e6, le=1e15)
+    memory: Annotated[float | None, Quantity("B", usual="GB"), Place("accelerator")] = Field(
+        None, title="Memory", ge=1e6, le=1e15
+    )
     """Of one accelerator, such as 80 GB or 96 GiB. Empty: the datasheet's."""
     bandwidth: Annotated[float | None, Quantity("B/s"), Place("accelerator")] = Field(
         None, title="Memory bandwidth", ge=1e6, le=1e18
@@ -217,7 +219,7 @@ class Machine(Validated):
         None, title="Outside the engine", ge=0, le=1e13
     )
     """Of one GPU: what libraries keep outside the engine’s own allocator, such as 0.35 GiB. Empty: by the rule."""
-    weight_memory: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
+    weight_memory: Annotated[float | None, Quantity("B", usual="GB"), Place("page", _as_engine)] = Field(
         None, title="Parameters in memory", ge=1e6, le=1e16
     )
     """On all GPUs together, as your engine logs them. Empty: the bytes of the format, as kernels widen them."""

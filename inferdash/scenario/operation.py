@@ -138,7 +138,7 @@ class Operation(Topics):
         1.0, title="Target for the first token", ge=1e-3, le=86_400
     )
     """Time to first token that a request should not exceed, such as 800 ms."""
-    target_between: Annotated[float, Quantity("s"), Place("page")] = Field(
+    target_between: Annotated[float, Quantity("s", usual="ms"), Place("page")] = Field(
         0.05, title="Target between tokens", ge=1e-4, le=3600
     )
     """Inter-token latency that a request should not exceed, such as 30 ms."""

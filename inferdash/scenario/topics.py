@@ -114,9 +114,11 @@ class Topics(Machine):
         Place("page"),
     ] = Field("every", title="Output layer in the prefill")
     """It gives the next token. The chapter counts it for every prompt token; engines run it for the last one only."""
-    queue: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Queue time", ge=0, le=86_400)
+    queue: Annotated[float, Quantity("s", usual="ms"), Place("page")] = Field(0.0, title="Queue time", ge=0, le=86_400)
     """Time from sending a request until its prefill starts, such as 200 ms."""
-    network: Annotated[float, Quantity("s"), Place("page")] = Field(0.0, title="Network time", ge=0, le=86_400)
+    network: Annotated[float, Quantity("s", usual="ms"), Place("page")] = Field(
+        0.0, title="Network time", ge=0, le=86_400
+    )
     """Time that the request and its first token spend on the way, such as 50 ms."""
     reasoning: Annotated[int, Place("page")] = Field(0, title="Hidden reasoning tokens", ge=0, le=TOKENS)
     """Tokens that a reasoning model writes before its answer and that the API does not show."""

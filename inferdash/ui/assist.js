@@ -6,6 +6,7 @@
 let live, observer, connected, rerun;
 
 function mark() {
+  typing();
   // A line or a table that scrolls by itself must be reachable by keyboard.
   for (const part of document.querySelectorAll(".katex-display, [data-testid=stMarkdownContainer]:has(> table)")) {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
@@ -17,7 +18,8 @@ function mark() {
   connected = now;
 }
 
-export default function ({ setTriggerValue }) {
+export default function ({ data, setTriggerValue }) {
+  typing(data.fields);
   rerun = () => setTriggerValue("reconnected", true);
   if (!live) {
     live = document.createElement("div");

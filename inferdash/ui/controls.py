@@ -1,13 +1,14 @@
 """A field of the scenario as a widget: the kind of widget, its bounds and its help follow from the field."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 import streamlit as st
 from annotated_types import Ge, Le
 
 from inferdash import quantities
-from inferdash.scenario import BASE, FIELDS, Choices, Place, Scenario, Several, counts, mark
+from inferdash.scenario import BASE, FIELDS, Choices, Place, Scenario, Several, counts, is_number, is_whole, mark
 from inferdash.ui import state
 from inferdash.validated import Quantity
 
@@ -24,22 +25,33 @@ def control(name: str, *, everywhere: bool = False) -> None:
         name: the field.
         everywhere: whether the frame draws it around every page.
     """
-    if not counts(name, state.scenario()) or state.drawn(name):
-        return
-    _widget(name, state.shown(name), everywhere=everywhere)
-    for problem in state.entry_problems(name):
-        st.text(problem.sentence)
+    _drawn(name, everywhere=everywhere)
+    _told(name)
 
 
 def controls(*names: str) -> None:
-    """The widgets of some fields in a row that folds on a phone."""
+    """The widgets of some fields in a row that folds on a phone, and below it what could not be read of them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in names:
-            control(name)
+            _drawn(name)
+    _told(*names)
 
 
-def _widget(name: str, value: Any, *, everywhere: bool) -> None:
-    label, key = str(FIELDS[name].title), state.key(name, everywhere=everywhere)
+def _drawn(name: str, *, everywhere: bool = False) -> None:
+    if counts(name, state.scenario()):
+        key = state.drawn(name, everywhere=everywhere)
+        if key is not None:
+            _widget(name, state.shown(name), key, everywhere=everywhere)
+
+
+def _told(*names: str) -> None:
+    drawn = [name for name in names if name in state.fields()]
+    for problem in state.entry_problems(*drawn) if drawn else ():
+        st.text(problem.sentence)
+
+
+def _widget(name: str, value: Any, key: str, *, everywhere: bool) -> None:
+    label = str(FIELDS[name].title)
     common: dict[str, Any] = {
         "key": key,
         "help": FIELDS[name].description,
@@ -62,18 +74,41 @@ def _widget(name: str, value: Any, *, everywhere: bool) -> None:
             wrap=True,
             **common,
         )
-    elif mark(name, Quantity) or default is None:
-        st.text_input(label, value, placeholder=_placeholder(name), **common)
     elif isinstance(default, bool):
         st.toggle(label, value, **common)
-    elif isinstance(default, int):
-        st.number_input(label, _bound(name, Ge), _bound(name, Le), value, step=1, **common)
-    elif isinstance(default, float):
-        low, high = float(_bound(name, Ge)), float(_bound(name, Le))
-        widget = st.slider if high <= _SLIDABLE else st.number_input
-        widget(label, low, high, value, step=mark(name, Place).step, **common)
+    elif isinstance(default, float) and is_slid(name) and not state.unread(name):
+        low, high, step = float(_bound(name, Ge)), float(_bound(name, Le)), mark(name, Place).step
+        number = getattr(state.scenario(), name)
+        st.slider(label, low, high, number, step=step, format=f"%.{_decimals(number, step)}f", **common)
+    elif is_number(name) or mark(name, Quantity):
+        st.text_input(label, value, placeholder=_placeholder(name), **common)
     else:
         st.text_input(label, value, max_chars=_title_length(name), **common)
+
+
+def is_slid(name: str) -> bool:
+    """Whether a number is played with on a slider."""
+    return isinstance(getattr(BASE, name), float) and is_number(name) and _bound(name, Le) <= _SLIDABLE
+
+
+def _decimals(value: float, step: float) -> int:
+    """Digits after the point, so that a slider shows all that count."""
+    return max(-int(Decimal(str(one)).normalize().as_tuple().exponent) for one in (value, step, 1.0))
+
+
+def typing() -> dict[str, dict[str, Any]]:
+    """The fields of text that are numbers: key of the widget -> what its keys do, its unit, and what is wrong."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, key in state.fields().items():
+        unit = mark(name, Quantity)
+        if is_number(name) and not is_slid(name):
+            step = 1 if is_whole(name) else mark(name, Place).step
+            found[key] = {"step": step, "least": _bound(name, Ge), "most": _bound(name, Le)}
+        elif unit:
+            found[key] = {"unit": unit.usual or unit.unit}
+        if wrong := state.unread(name):
+            found.setdefault(key, {})["wrong"] = wrong
+    return found
 
 
 def _choice(label: str, names: dict[str, str], value: str, common: dict[str, Any]) -> None:

@@ -16,10 +16,10 @@ from typing import Any, Final, NoReturn
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from inferdash import links
+from inferdash import links, quantities
 from inferdash.facts.precision import FILES
 from inferdash.links import BASELINE, Problem
-from inferdash.scenario import BASE, FIELDS, Scenario, mark
+from inferdash.scenario import BASE, FIELDS, Scenario, is_number, mark
 from inferdash.validated import Quantity
 
 _SESSION: Final = "_session"
@@ -57,8 +57,8 @@ class _Session:
     """Whether it comes from a widget that is no field of the scenario."""
     goal: tuple[str, Pairs | None] | None = None
     """The page that the reader asked for, and the scenario's address where it is another one."""
-    drawn: set[str] = field(default_factory=set)
-    """Fields that have a widget in this run."""
+    drawn: dict[str, str] = field(default_factory=dict)
+    """Fields that have a widget in this run, each with the key of its own."""
     opened: set[str] = field(default_factory=set)
     """Sections that are open."""
 
@@ -87,7 +87,7 @@ def sync(page: str) -> None:
         if session.touched:
             _renew(session)
     session.edited = session.acted = False
-    session.drawn = set()
+    session.drawn = {}
     session.untold = [problem for _, problem in session.unread.values()]
 
 
@@ -99,7 +99,7 @@ def scenario() -> Scenario:
 def shown(name: str) -> Any:
     """What the widget of a field shows: the scenario's value, or an entry that could not be read, until it is mended.
 
-    Quantities, and numbers that may be absent, are text; several choices are a list.
+    Numbers and quantities are text; several choices are a list.
     """
     session = _session()
     if name in session.unread:
@@ -107,20 +107,33 @@ def shown(name: str) -> Any:
     value = getattr(session.scenario, name)
     if isinstance(value, tuple):
         return [*value]
+    if is_number(name) and value is not None:
+        return quantities.typed(value)
     return links.written(name, value) if mark(name, Quantity) or getattr(BASE, name) is None else value
 
 
-def key(name: str, *, everywhere: bool = False) -> str:
-    """The key of a field's widget: `everywhere` where the frame draws it around every page."""
+def drawn(name: str, *, everywhere: bool = False) -> str | None:
+    """The key of a field's widget, which it has from now on in this run; None where it has one already.
+
+    Args:
+        name: the field.
+        everywhere: whether the frame draws it around every page.
+    """
     session = _session()
-    return f"{name} {session.edition}" if everywhere else f"{name} {session.edition} {session.visit}"
+    if name in session.drawn:
+        return None
+    key = session.drawn[name] = f"{name} {session.edition}" + ("" if everywhere else f" {session.visit}")
+    return key
 
 
-def drawn(name: str) -> bool:
-    """Whether the field has a widget in this run already; it has one from now on."""
-    before = name in _session().drawn
-    _session().drawn.add(name)
-    return before
+def fields() -> Mapping[str, str]:
+    """The fields that have a widget in this run, each with the key of its own."""
+    return _session().drawn
+
+
+def unread(name: str) -> str:
+    """Why the entry of a field could not be read; empty where it could."""
+    return next((problem.sentence for one, (_, problem) in _session().unread.items() if one == name), "")
 
 
 def taken(name: str, widget: str, *, everywhere: bool) -> None:
@@ -128,12 +141,12 @@ def taken(name: str, widget: str, *, everywhere: bool) -> None:
 
     With a model comes the format in which its maker publishes it.
     """
-    entry = {name: st.session_state[widget]}
+    entry, unit = st.session_state[widget], mark(name, Quantity)
     if name == "model" and scenario().weights != FILES:
-        change(**entry)
+        change(model=entry)
         return
     _session().touched |= not everywhere
-    _read(entry)
+    _read({name: unit.typed(entry) if unit and entry else entry})
 
 
 def change(**fields: Any) -> None:

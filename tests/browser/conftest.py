@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, WebError, expect, sync_playwright
 
 from inferdash import links
-from inferdash.quantities import written
+from inferdash.quantities import typed, written
 from inferdash.scenario import FIELDS, Choices, mark
 from inferdash.studies.learn import compute_vs_memory
 
@@ -179,7 +179,7 @@ def shows(page: Page, query: str) -> None:
     for name, value in (
         ("model", mark("model", Choices).names()[scenario.model]),
         ("memory", "" if scenario.memory is None else written(scenario.memory, "B")),
-        ("batch", str(scenario.batch)),
+        ("batch", typed(scenario.batch)),
         ("title", scenario.title),
     ):
         expect(page.get_by_label(str(FIELDS[name].title), exact=True).and_(page.locator("input"))).to_have_value(value)

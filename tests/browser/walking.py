@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from playwright.sync_api import Page
 
-from inferdash import links
+from inferdash import links, quantities
 from inferdash.scenario import BASE, FIELDS, Place, Scenario, mark
 from inferdash.studies.report import PAGES
 from tests.scenarios import idle
@@ -192,7 +192,7 @@ class Walk:
         self.scenario = changed
         for shown in self.seen.values():
             if label in shown:
-                shown[label] = str(getattr(changed, name))
+                shown[label] = quantities.typed(getattr(changed, name))
         self.tab.get_by_role("spinbutton", name=label, exact=True).press(key)
         return self.compare(page, f"{said}, then {key} in “{label}”")
 

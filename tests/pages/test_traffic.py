@@ -85,7 +85,7 @@ def test_a_file_is_read_and_told_what_was_left_out() -> None:
     assert not app.exception
     assert app.title[0].value == "1 request cost $3.00 at your own prices; caching changes nothing."
     assert any(literal("1 line is not valid JSON.") in one.value for one in app.markdown)
-    field(app, "input_usd").set_value(4.0).run()
+    field(app, "input_usd").set_value("4").run()
     assert app.title[0].value.startswith("1 request cost $5.00")
 
 
