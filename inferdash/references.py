@@ -21,6 +21,8 @@ REFERENCES: Final[dict[str, Reference]] = {
     "quantization": Reference("Chapter “Inference”, section 10.5, Quantization"),
     "experts": Reference("Chapter “Inference”, section 10.6, Mixture of experts"),
     "prompt-caching": Reference("Chapter “Inference”, section 10.3, Prompt caching"),
+    "agent-loops": Reference("How APIs bill the calls of an agent: each sends all that came before it"),
+    "retries": Reference("Independent attempts until one is accepted: the geometric distribution"),
     "paged-attention": Reference(
         "Kwon and others: Efficient memory management for large language model serving with PagedAttention (2023)",
         "https://arxiv.org/abs/2309.06180",

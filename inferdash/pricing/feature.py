@@ -113,17 +113,17 @@ def session(
         waited = plan.gap_s * (1 if cache.renewed else turn)
         in_time = share_in_time(waited, plan.spread, cache.lifetime_s) if turn else 0.0
         warm = share_kept_warm(requests_per_day, cache.lifetime_s)
-        read = in_time * _stored(same, cache) + (1 - in_time) * warm * _stored(plan.shared, cache)
+        read = in_time * stored(same, cache) + (1 - in_time) * warm * stored(plan.shared, cache)
         read = read if known_share is None else known_share * total
-        stored = max(read, _stored(total, cache))
-        found.append(Turn(fresh=total - stored, read=read, written=stored - read, output=output))
+        kept = max(read, stored(total, cache))
+        found.append(Turn(fresh=total - kept, read=read, written=kept - read, output=output))
         before = total
     return found
 
 
-def _stored(tokens: int, cache: Cache) -> int:
+def stored(tokens: float, cache: Cache) -> int:
     """Tokens of a start that is stored: at multiples of the increment, none below the minimum."""
-    kept = tokens // cache.increment * cache.increment
+    kept = int(tokens // cache.increment) * cache.increment
     return kept if kept >= cache.minimum else 0
 
 
