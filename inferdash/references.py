@@ -23,6 +23,8 @@ REFERENCES: Final[dict[str, Reference]] = {
     "prompt-caching": Reference("Chapter “Inference”, section 10.3, Prompt caching"),
     "agent-loops": Reference("How APIs bill the calls of an agent: each sends all that came before it"),
     "retries": Reference("Independent attempts until one is accepted: the geometric distribution"),
+    "capital-recovery": Reference("Capital recovery: equal payments that are worth a price at a rate of interest"),
+    "power-of-use": Reference("Barroso and Hölzle: The case for energy-proportional computing (2007)"),
     "paged-attention": Reference(
         "Kwon and others: Efficient memory management for large language model serving with PagedAttention (2023)",
         "https://arxiv.org/abs/2309.06180",
