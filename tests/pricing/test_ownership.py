@@ -23,7 +23,7 @@ from inferdash.pricing.ownership import (
 CASES = json.loads((Path(__file__).parent / "tco_cases.json").read_text(encoding="utf-8"))["cases"]
 
 
-def cases(start: str) -> Any:
+def cases(start: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", [one for one in CASES if one["id"].startswith(start)], ids=lambda c: c["id"])
 
 
@@ -148,7 +148,7 @@ def test_buying_overtakes_in_the_first_month_in_which_it_has_cost_less(
     monthly = (1 + interest) ** (1 / 12)
 
     def left(months: int) -> float:
-        return 1000 - sum((rent - running) / monthly**one for one in range(1, months + 1))
+        return 1000 - sum((rent - running) / float(monthly**one) for one in range(1, months + 1))
 
     if month is None:
         assert left(60) > 0
