@@ -57,6 +57,7 @@ def own_file() -> None:
     if own:
         own_ran, own_result = own_requests.result(scenario, own)
         st.markdown(own_requests.sentence(own, own_result))
+        st.markdown(own_requests.reuse_sentence(own_ran))
         parts.notes((*own.problems, *page.notes(scenario, own_result, own_ran)))
         if own_result.batch_mean is not None and own_ran:
             parts.chart(charts.bars(), over_time.bar_rows(own_ran), key="own bars")

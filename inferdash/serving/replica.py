@@ -52,8 +52,13 @@ def _least_loaded(one: int, homes: set[int], routes: Routes, state: State) -> in
     """The replica with the fewest requests, or of those with the prefix if it is not clearly more loaded."""
     prefix, replicas = state.book.prefix[one], state.replicas
     waiting = replicas.one["queued"] - replicas.one["ended"]
-    least, home = int(np.argmin(waiting)), NONE
-    if routes.aware and prefix != NONE:
+    least, home, most = int(np.argmin(waiting)), NONE, 0
+    if routes.aware and state.how.finds:
+        for r in range(len(waiting)):
+            found, _ = _found(r, one, state)
+            if found > most or (0 < found == most and waiting[r] < waiting[home]):
+                home, most = r, found
+    elif routes.aware and prefix != NONE:
         for r in range(len(waiting)):
             if prefix * len(waiting) + r in homes and (home == NONE or waiting[r] < waiting[home]):
                 home = r
@@ -126,17 +131,25 @@ def _admit(r: int, state: State) -> bool:
     lacking = replicas.due[r, me.passes % how.page]
     while me.free and (me.returned or _coming_s(r, state) <= me.now_s):
         one = replicas.returned[r, me.returned - 1] if me.returned else me.head
-        if me.used + lacking + _pages(min(book.goal[one] + 1, book.last[one]), how.page) > how.pages:
+        known, shared = _found(r, one, state) if how.finds else (0, 0)
+        if me.used + lacking + _pages(min(book.goal[one] + 1, book.last[one]), how.page) - shared > how.pages:
             return True
+        swapped = me.returned and book.at[one] == book.goal[one]
+        if known:
+            book.at[one] = book.goal[one] if swapped else known * state.blocks.block[0]
         if me.returned:
             me.returned -= 1
-            if book.at[one] == book.goal[one]:
+            if swapped:
                 me.pending_s += book.goal[one] * how.swap_token_s
         else:
+            if how.finds:
+                book.found[one] = known * state.blocks.block[0]
             book.at[one] = book.found[one]
             book.started_s[one] = me.now_s
             me.head = book.behind[one]
         me.used += _pages(book.goal[one], how.page)
+        if how.finds:
+            _take(r, one, known, state)
         me.free -= 1
         replicas.reading[r, me.reading] = one
         me.reading += 1
@@ -153,12 +166,16 @@ def _preempt(r: int, state: State) -> None:
             me.reading -= 1
             one = replicas.reading[r, me.reading]
             me.used -= _pages(book.goal[one], how.page)
+            if how.finds:
+                _give(r, one, book.at[one], 0, state)
             if book.at[one] < book.goal[one]:
                 book.at[one] = book.found[one]
         else:
             one = _latest(r, state)
             context = book.past[one] + me.passes
             _leave(r, one, context, context, state)
+            if how.finds:
+                _give(r, one, context, 0, state)
             if how.swaps:
                 book.goal[one] = book.at[one] = context
                 me.pending_s += context * how.swap_token_s
@@ -222,11 +239,15 @@ def _read(r: int, state: State) -> None:
             first_s += _chunk_s(times, 0, before, after)
             second_s += _chunk_s(times, 1, before, after)
             book.at[one] = after
+            if how.finds:
+                _share(r, one, before, after, state)
     me.now_s += me.pending_s + max(first_s + times.pass_s[0, size], second_s + times.pass_s[1, size])
     me.pending_s = 0.0
     if beside:
         me.run = 1
         me.used += replicas.due[r, me.passes % how.page]
+    if how.finds:
+        _evict(r, state)
 
 
 @inlined
@@ -274,6 +295,8 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
             grown += due[(me.passes + run) % how.page]
             run += 1
     me.used += grown
+    if how.finds:
+        _evict(r, state)
     me.now_s += run * (pass_s + run * more_s)
     me.run = run
 
@@ -281,7 +304,7 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
 @inlined
 def _finish(r: int, state: State) -> None:
     """Who of those that wrote ends, or comes to a bend."""
-    replicas, book, times = state.replicas, state.book, state.times
+    replicas, book, times, how = state.replicas, state.book, state.times, state.how
     me, events, count = replicas.one[r], replicas.events[r], len(book.last)
     me.passes += me.run
     for line in range(2):
@@ -299,6 +322,8 @@ def _finish(r: int, state: State) -> None:
         me.free += 1
         me.ended += 1
         _leave(r, one, context, context - 1, state)
+        if how.finds:
+            _give(r, one, context, context, state)
         book.finish_s[one] = me.now_s
     if not me.writing:
         replicas.text_s[r] = replicas.grow_s[r] = 0.0  # what rounding has left
@@ -325,6 +350,8 @@ def _begin_to_write(r: int, state: State) -> None:
             me.free += 1
             me.ended += 1
             me.used -= _pages(context, how.page)
+            if how.finds:
+                _give(r, one, context, context, state)
             book.finish_s[one] = me.now_s
             continue
         book.past[one] = context - me.passes
@@ -339,6 +366,126 @@ def _begin_to_write(r: int, state: State) -> None:
     me.reading -= me.done
     for place in range(me.reading):
         replicas.reading[r, place] = replicas.reading[r, place + me.done]
+
+
+@inlined
+def _found(r: int, one: int, state: State) -> tuple[int, int]:
+    """Blocks of a prompt that are there, from the first on, and the pages of those that others use.
+
+    Its last token is run again in any case.
+    """
+    blocks, found, shared = state.blocks, 0, 0
+    begin, end = blocks.first[one], blocks.first[one + 1]
+    most = min(end - begin, (state.book.goal[one] - 1) // blocks.block[0])
+    while found < most and blocks.users[r, blocks.names[begin + found]] != NONE:
+        if blocks.users[r, blocks.names[begin + found]]:
+            shared += blocks.block[1]
+        found += 1
+    return found, shared
+
+
+@inlined
+def _take(r: int, one: int, known: int, state: State) -> None:
+    """A request uses the blocks that it found; those that nobody used do not give way any more."""
+    me, blocks = state.replicas.one[r], state.blocks
+    for place in range(blocks.first[one], blocks.first[one] + known):
+        name = blocks.names[place]
+        if blocks.users[r, name]:
+            me.used -= blocks.block[1]
+        else:
+            _unlink(r, name, state)
+        blocks.users[r, name] += 1
+        blocks.mine[place] = True
+    _evict(r, state)
+
+
+@inlined
+def _share(r: int, one: int, before: int, after: int, state: State) -> None:
+    """The blocks that a request reads now may be found from the next pass on, where they are not there yet."""
+    blocks = state.blocks
+    begin, end = blocks.first[one], blocks.first[one + 1]
+    for place in range(begin + before // blocks.block[0], min(end, begin + after // blocks.block[0])):
+        if blocks.users[r, blocks.names[place]] == NONE:
+            blocks.users[r, blocks.names[place]] = 1
+            blocks.mine[place] = True
+
+
+@inlined
+def _give(r: int, one: int, read: int, context: int, state: State) -> None:
+    """A request uses its blocks no more: they are kept from the last, which is then the next to go, to the first.
+
+    `read` are its tokens in the cache. Of a request that has ended, its answer is kept too, up to `context` tokens.
+    """
+    me, blocks, how = state.replicas.one[r], state.blocks, state.how
+    begin, end = blocks.first[one], blocks.first[one + 1]
+    if context:
+        answer = len(blocks.pages) - len(state.book.last) + one
+        blocks.pages[answer] = _pages(context, how.page) - (end - begin) * blocks.block[1]
+        if blocks.pages[answer]:
+            _link(r, answer, state)
+    for place in range(end - 1, begin - 1, -1):
+        name = blocks.names[place]
+        if blocks.mine[place]:
+            blocks.mine[place] = False
+            blocks.users[r, name] -= 1
+            if blocks.users[r, name]:
+                me.used += blocks.block[1]  # others use it
+            else:
+                _link(r, name, state)
+        elif (place - begin + 1) * blocks.block[0] <= read and blocks.users[r, name] <= 0:
+            if blocks.users[r, name] == 0:
+                _unlink(r, name, state)  # of two copies one is kept
+            _link(r, name, state)
+    _evict(r, state)
+
+
+@inlined
+def _link(r: int, name: int, state: State) -> None:
+    """A block that nobody uses is kept, and goes last."""
+    me, blocks = state.replicas.one[r], state.blocks
+    blocks.users[r, name] = 0
+    blocks.older[r, name], blocks.newer[r, name] = me.newest, NONE
+    if me.newest == NONE:
+        me.oldest = name
+    else:
+        blocks.newer[r, me.newest] = name
+    me.newest = name
+    me.cached += blocks.pages[name]
+
+
+@inlined
+def _unlink(r: int, name: int, state: State) -> None:
+    """A block is not among those any more that nobody uses."""
+    me, blocks = state.replicas.one[r], state.blocks
+    older, newer = blocks.older[r, name], blocks.newer[r, name]
+    if older == NONE:
+        me.oldest = newer
+    else:
+        blocks.newer[r, older] = newer
+    if newer == NONE:
+        me.newest = older
+    else:
+        blocks.older[r, newer] = older
+    me.cached -= blocks.pages[name]
+
+
+@inlined
+def _evict(r: int, state: State) -> None:
+    """What nobody uses gives way to what is used: the least recently used block, of an answer a page at a time."""
+    me, blocks = state.replicas.one[r], state.blocks
+    answers = len(blocks.pages) - len(state.book.last)
+    while me.cached and me.used + me.cached > state.how.pages:
+        name = me.oldest
+        pages = (
+            min(blocks.pages[name], me.used + me.cached - state.how.pages) if name >= answers else blocks.pages[name]
+        )
+        me.evicted += pages
+        if pages < blocks.pages[name]:
+            blocks.pages[name] -= pages
+            me.cached -= pages
+        else:
+            _unlink(r, name, state)
+            blocks.users[r, name] = NONE
 
 
 @inlined

@@ -1,6 +1,6 @@
 """Who comes, when, and with how many tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import NormalDist
@@ -34,13 +34,55 @@ class Requests:
 
     Below 0: on all replicas, from the beginning.
     """
+    texts: "Texts | None" = None
+    """The blocks of the prompts, where they are known: then they say what is found, not `found`."""
 
     def __len__(self) -> int:
         """How many requests there are."""
         return len(self.arrival_s)
 
+    def some(self, which: Ints) -> "Requests":
+        """Those of them with these numbers, in order."""
+        return Requests(
+            arrival_s=self.arrival_s[which],
+            prompt=self.prompt[which],
+            answer=self.answer[which],
+            found=self.found[which],
+            prefix=self.prefix[which],
+            texts=self.texts and self.texts.some(which),
+        )
 
-def requests(arrival_s: Any, *, prompt: Any, answer: Any, found: Any = 0, prefix: Any = -1) -> Requests:
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Texts:
+    """The whole blocks of prompts, each of which stands for the text up to its end; only these are found again."""
+
+    names: Ints
+    """Numbers of blocks from 0, of one prompt after another."""
+    first: Ints
+    """Where each prompt begins in them, and where the last ends."""
+    block: int
+    """Tokens of a block, a multiple of a page."""
+
+    @classmethod
+    def of(cls, prompts: Sequence[Sequence[Hashable]], *, block: int) -> "Texts":
+        """From the names of the blocks of each prompt."""
+        numbers: dict[Hashable, int] = {}
+        names = [numbers.setdefault(name, len(numbers)) for prompt in prompts for name in prompt]
+        first = np.cumsum([0, *map(len, prompts)], dtype=np.int64)
+        return cls(names=np.array(names, dtype=np.int64), first=first, block=block)
+
+    def some(self, which: Ints) -> "Texts":
+        """Those of the prompts with these numbers."""
+        parts = [self.names[self.first[one] : self.first[one + 1]] for one in which]
+        names = np.concatenate([self.names[:0], *parts])
+        first = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        return Texts(names=np.unique(names, return_inverse=True)[1], first=first, block=self.block)
+
+
+def requests(
+    arrival_s: Any, *, prompt: Any, answer: Any, found: Any = 0, prefix: Any = -1, texts: Texts | None = None
+) -> Requests:
     """Requests from numbers, or arrays of them; a number holds for all.
 
     Args:
@@ -49,6 +91,7 @@ def requests(arrival_s: Any, *, prompt: Any, answer: Any, found: Any = 0, prefix
         answer: tokens of each answer.
         found: tokens of each prompt that are found.
         prefix: what the start of each prompt is the same for.
+        texts: their blocks; then `found` and `prefix` count for nothing.
 
     Raises:
         ValueError: where times fall, begin below 0 or are not finite, a text has no tokens, or no token of a prompt is
@@ -64,7 +107,7 @@ def requests(arrival_s: Any, *, prompt: Any, answer: Any, found: Any = 0, prefix
         raise ValueError("a prompt or an answer has no tokens")
     if (finds < 0).any() or (finds >= prompts).any():
         raise ValueError("found is below 0, or leaves no token of a prompt to run")
-    return Requests(arrival_s=times, prompt=prompts, answer=answers, found=finds, prefix=prefixes)
+    return Requests(arrival_s=times, prompt=prompts, answer=answers, found=finds, prefix=prefixes, texts=texts)
 
 
 def poisson(count: int, *, per_s: float, seed: int) -> Floats:

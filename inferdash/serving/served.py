@@ -46,6 +46,8 @@ class Served:
     replica: Ints
     """Where it ran; -1 where it was refused, as it alone is larger than the cache."""
     found: Ints
-    """Tokens of its prompt that were found where it ran."""
+    """Tokens of its prompt that were found where it ran, when it was first taken in."""
+    evicted: Ints
+    """Pages of blocks that gave way, a row a replica."""
     steps: tuple[Steps, ...]
     """Of each replica."""

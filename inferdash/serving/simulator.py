@@ -9,7 +9,7 @@ from inferdash.serving.replica import run
 from inferdash.serving.requests import Requests, requests
 from inferdash.serving.scheduling import Routing, Scheduling
 from inferdash.serving.served import Served, Steps
-from inferdash.serving.state import State, book_of, replicas_of, routes_of, rules_of
+from inferdash.serving.state import State, blocks_of, book_of, replicas_of, routes_of, rules_of
 
 
 def prepare() -> None:
@@ -22,7 +22,9 @@ def prepare() -> None:
 def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routing | None = None) -> Served:
     """Runs requests through replicas until all have ended; one that alone is larger than the cache is refused.
 
-    What is found of a prompt is found where its prefix was sent before, or everywhere where it has none.
+    What is found of a prompt is found where its prefix was sent before, or everywhere where it has none; of blocks that
+    are known, those from the first on that are still there. They give way, the least recently used first, where room is
+    needed, and never while a request uses them.
 
     Args:
         coming: who comes.
@@ -45,7 +47,12 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
             f" many, not for {times.tokens} and {times.positions}"
         )
     replicas, book = replicas_of(routing.replicas, how, requests=len(coming)), book_of(coming)
-    log = run(accepted, routes_of(routing), State(replicas, book, times.tables, rules_of(how)))
+    blocks = blocks_of(coming, how, replicas=routing.replicas)
+    log = run(
+        accepted,
+        routes_of(routing),
+        State(replicas, book, times.tables, rules_of(how, finds=bool(coming.texts)), blocks),
+    )
     order = np.argsort(log[:, 0], kind="stable")
     ends = np.searchsorted(log[order, 0], np.arange(1, routing.replicas))
     return Served(
@@ -55,5 +62,6 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
         preemptions=book.preemptions,
         replica=book.replica,
         found=book.found,
+        evicted=replicas.one["evicted"],
         steps=tuple(Steps(rows) for rows in np.split(log[order, 1:], ends)),
     )

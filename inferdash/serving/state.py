@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inferdash.serving.pass_times import Tables
-from inferdash.serving.requests import Floats, Ints, Requests
+from inferdash.serving.requests import Floats, Ints, Requests, Texts
 from inferdash.serving.scheduling import Routing, Scheduling
 
 NONE: Final = -1
@@ -29,6 +29,10 @@ _REPLICA: Final = np.dtype(
         ("queued", np.int64),  # requests that came
         ("ended", np.int64),  # of them
         ("joined", np.int64),  # requests that began to write
+        ("cached", np.int64),  # pages of blocks that nobody uses and a prompt may find
+        ("oldest", np.int64),  # of these blocks the next to go, or none
+        ("newest", np.int64),  # the last to go
+        ("evicted", np.int64),  # pages
     ],
     align=True,
 )
@@ -80,6 +84,27 @@ class Replicas(NamedTuple):
     """By how much more each pass, by line."""
 
 
+class Blocks(NamedTuple):
+    """The blocks of prompts, and where they are: arrays with a row a replica, but for the first four.
+
+    After the blocks of prompts come one for each request: what its answer leaves, which no prompt finds.
+    """
+
+    names: Ints
+    first: Ints
+    mine: NDArray[np.bool_]
+    """Whether a request shares its block with others, in the order of `names`; else it has a copy of its own."""
+    pages: Ints
+    """Of each block."""
+    users: NDArray[np.int32]
+    """Requests that use it; 0 where it is only kept, none where it is not there."""
+    older: NDArray[np.int32]
+    """Of blocks that are only kept: the next that went out of use before it."""
+    newer: NDArray[np.int32]
+    block: Ints
+    """Tokens of a block, and its pages."""
+
+
 class Rules(NamedTuple):
     """How a replica chooses what runs in its next pass, as `Scheduling` has it."""
 
@@ -91,6 +116,8 @@ class Rules(NamedTuple):
     continuous: bool
     swaps: bool
     swap_token_s: float
+    finds: bool
+    """Whether the blocks of prompts are known, and found again."""
 
 
 class Routes(NamedTuple):
@@ -108,6 +135,7 @@ class State(NamedTuple):
     book: Book
     times: Tables
     how: Rules
+    blocks: Blocks
 
 
 def book_of(requests: Requests) -> Book:
@@ -138,7 +166,7 @@ def replicas_of(count: int, how: Scheduling, *, requests: int) -> Replicas:
     """So many replicas, all empty, for so many requests."""
     one = np.zeros(count, dtype=_REPLICA)
     one["free"] = how.places
-    one["head"] = one["tail"] = NONE
+    one["head"] = one["tail"] = one["oldest"] = one["newest"] = NONE
     places = min(how.places, requests)
     return Replicas(
         one=one,
@@ -151,7 +179,35 @@ def replicas_of(count: int, how: Scheduling, *, requests: int) -> Replicas:
     )
 
 
-def rules_of(how: Scheduling) -> Rules:
+def blocks_of(requests: Requests, how: Scheduling, *, replicas: int) -> Blocks:
+    """The blocks of prompts before any is there; none where they are not known.
+
+    Raises:
+        ValueError: where a block is not a number of whole pages.
+    """
+    count = len(requests)
+    texts = requests.texts or Texts(
+        names=np.zeros(0, dtype=np.int64), first=np.zeros(count + 1, dtype=np.int64), block=how.page
+    )
+    if texts.block % how.page:
+        raise ValueError(f"a block of {texts.block} tokens is no number of whole pages of {how.page}")
+    known = int(texts.names.max(initial=NONE)) + 1
+    there = np.full((replicas, known + count * bool(known)), NONE, dtype=np.int32)
+    pages = np.zeros(there.shape[1], dtype=np.int64)
+    pages[:known] = texts.block // how.page
+    return Blocks(
+        names=texts.names.copy(),
+        first=texts.first.copy(),
+        mine=np.zeros(len(texts.names), dtype=np.bool_),
+        pages=pages,
+        users=there,
+        older=there.copy(),
+        newer=there.copy(),
+        block=np.array([texts.block, texts.block // how.page]),
+    )
+
+
+def rules_of(how: Scheduling, *, finds: bool) -> Rules:
     """What an operator set, as numbers."""
     return Rules(
         places=how.places,
@@ -162,6 +218,7 @@ def rules_of(how: Scheduling) -> Rules:
         continuous=how.batching == "continuous",
         swaps=how.preemption == "swap",
         swap_token_s=how.swap_token_s,
+        finds=finds,
     )
 
 

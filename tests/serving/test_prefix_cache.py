@@ -9,14 +9,19 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash import shipped
+from inferdash.serving.pass_times import Line, PassTimes, Reading
 from inferdash.serving.prefix_cache import Blocks, Cache, Prompt, Reuse, reuse
 from inferdash.serving.radix import Radix
-from inferdash.serving.scheduling import Routing
+from inferdash.serving.requests import Texts, requests
+from inferdash.serving.scheduling import Routing, Scheduling
+from inferdash.serving.served import Served
+from inferdash.serving.simulator import simulate
 
 HERE: Final = Path(__file__).parent / "prefixes"
 ANSWERS: Final = [*csv.DictReader((HERE / "answers.csv").read_text(encoding="utf-8").splitlines())]
@@ -160,3 +165,49 @@ def test_what_was_stored_is_there_or_was_evicted(texts: list[str], capacity: int
 @given(TEXTS)
 def test_without_a_limit_both_forms_agree(texts: list[str]) -> None:
     assert len({reuse(prompts(texts), [make(inf)], block=16, routing=Routing()) for make in FORMS.values()}) == 1
+
+
+def far_apart(trace: tuple[Prompt, ...], *, block: int, pages: int) -> Served:
+    """What the simulator makes of requests each of which ends before the next comes."""
+    texts = Texts.of([one.blocks for one in trace], block=block)
+    prompt, answer = [one.tokens for one in trace], [one.answer for one in trace]
+    longest = max(map(sum, zip(prompt, answer, strict=True)))
+    coming = requests(1e6 * np.arange(len(trace)), prompt=prompt, answer=answer, texts=texts)
+    how = Scheduling(places=1, page=block, pages=pages, pass_tokens=512)
+    even = np.full(longest + 600, 1e-3)
+    line = Line(pass_s=even, context_s=even, readings=(Reading(end_s=even, start_s=even),))
+    return simulate(coming, PassTimes(lines=(line,)), how)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in ANSWERS if row["answers_take_blocks"] == "yes"],
+    ids=lambda row: row["trace"] + row["capacity_blocks_each"],
+)
+def test_the_simulator_finds_the_known_answers(row: dict[str, str]) -> None:
+    """Requests far apart are served one by one, as the answers were counted."""
+    block, capacity = int(row["block_tokens"]), row["capacity_blocks_each"]
+    pages = 10**9 if capacity == "unlimited" else int(capacity)
+    served = far_apart(coming(row["trace"]), block=block, pages=pages)
+    assert int((served.replica >= 0).sum()) == int(row["requests"])
+    assert int(served.found.sum()) == int(row["hit_tokens"])
+    assert served.evicted.tolist() == [int(row["evicted_blocks"])]
+
+
+@given(TEXTS, st.integers(8, 20), st.integers(1, 4), st.booleans())
+def test_what_is_in_use_is_never_evicted(texts: list[str], capacity: int, places: int, chunked: bool) -> None:
+    """Requests that overlap find no more than all that came before them had, and never hold more than there is."""
+    trace = tuple(prompts(texts))
+    blocks = Texts.of([one.blocks for one in trace], block=16)
+    prompt = [one.tokens for one in trace]
+    coming = requests(0.01 * np.arange(len(trace)), prompt=prompt, answer=20, texts=blocks)
+    how = Scheduling(places=places, page=16, pages=capacity, pass_tokens=64, chunked=chunked)
+    even = np.full(600, 1e-2)
+    line = Line(pass_s=even, context_s=np.zeros(600), readings=(Reading(end_s=np.zeros(600), start_s=np.zeros(600)),))
+    served = simulate(coming, PassTimes(lines=(line,)), how)
+    ran = served.replica >= 0
+    assert np.isfinite(served.finish_s[ran]).all()
+    assert (served.steps[0].pages <= capacity).all()
+    assert served.steps[0].pages[-1] == 0
+    alone = reuse(trace, [Blocks(inf)], block=16, routing=Routing())
+    assert served.found.sum() <= 16 * alone.found_blocks

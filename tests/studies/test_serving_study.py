@@ -183,7 +183,13 @@ def test_blocks_that_came_before_are_found() -> None:
         for n in range(3)
     ]
     own = own_requests.study(io.BytesIO("\n".join(json.dumps(line) for line in lines).encode()))
-    assert own.who.found.tolist() == [0, 1024, 1024]
+    ran, _ = own_requests.result(BASE, own)
+    assert ran is not None
+    assert ran.served.found.tolist() == [0, 1024, 1024]
+    assert (
+        own_requests.reuse_sentence(ran)
+        == "65.6% of the prompts’ tokens were found in the cache, and nothing had to give way."
+    )
 
 
 def test_a_file_without_requests_says_so() -> None:

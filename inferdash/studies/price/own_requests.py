@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 import numpy as np
@@ -11,19 +11,20 @@ from inferdash import quantities
 from inferdash.pricing.packed import Readable
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import Scenario
-from inferdash.serving.requests import Requests, requests
+from inferdash.serving.requests import Requests, Texts, requests
 from inferdash.studies.run.serving import Serving, study_of
 from inferdash.studies.run.simulation import Run, run_of
 
 MOST: Final = 200_000
 """Requests of a file that are simulated, its first ones."""
-_MOST_BLOCKS: Final = 3_000_000
-"""Blocks of prompts that are remembered, the first ones."""
+_MOST_BLOCKS: Final = 400_000
+"""Different blocks of prompts that are told apart, the first ones."""
 _TIMELESS: Final = "The file has no times, so nothing of it can come after something else."
 INTRO: Final = (
     "Upload a log or a trace, in the forms that “Your traffic” reads: its requests come as they came, with their own "
-    "lengths. Where the file names the blocks of prompts, what came before is found in the cache. Times and lengths "
-    "stay in the memory of this server for a while; nothing of the file is stored, logged or sent on."
+    "lengths. Where the file names the blocks of prompts, what came before is found in the cache of its replica while "
+    "there is room for it: the block that was used least recently gives way. Times and lengths stay in the memory of "
+    "this server for a while; nothing of the file is stored, logged or sent on."
 )
 
 
@@ -45,30 +46,29 @@ def study(stream: Readable) -> Own:
     Raises:
         OSError: where the file cannot be read.
     """
-    trace, seen = Trace(stream), set[Hashable]()
-    rows: list[tuple[float, int, int, int]] = []
+    trace, numbers = Trace(stream), dict[Hashable, int]()
+    rows: list[tuple[float, int, int, int, tuple[int, ...]]] = []
+    block = 0
     for one in islice(trace, MOST + 1):
         tokens = max(1, one.input_tokens)
-        blocks = 0
-        for block in one.blocks:
-            if block not in seen:
-                break
-            blocks += 1
-        if len(seen) < _MOST_BLOCKS:
-            seen.update(one.blocks)
-        read = one.recorded.read_tokens if one.recorded else blocks * one.block_tokens
-        rows.append((one.time_s, tokens, max(1, one.output_tokens), min(read, tokens - 1)))
+        block = one.block_tokens or block
+        names = one.blocks[: tokens // block] if block else ()
+        known = takewhile(lambda name: name in numbers or len(numbers) < _MOST_BLOCKS, names)
+        mine = tuple(numbers.setdefault(name, len(numbers)) for name in known)
+        read = one.recorded.read_tokens if one.recorded else 0
+        rows.append((one.time_s, tokens, max(1, one.output_tokens), min(read, tokens - 1), mine))
     cut: tuple[str, ...] = ()
     if len(rows) > MOST:
         cut += (f"Only the first {MOST:,} requests of the file are read.",)
-    if len(seen) >= _MOST_BLOCKS:
-        cut += (f"Of the blocks of prompts the first {_MOST_BLOCKS:,} are remembered; later ones are not found again.",)
+    if len(numbers) >= _MOST_BLOCKS:
+        cut += (f"Of the blocks of prompts the first {_MOST_BLOCKS:,} are told apart; later ones are not found again.",)
     del rows[MOST:]
     rows.sort()
-    table = np.array(rows).reshape(-1, 4)
+    table = np.array([row[:4] for row in rows]).reshape(-1, 4)
     arrival_s = table[:, 0] - table[0, 0] if rows else table[:, 0]
     prompt, answer, found = table[:, 1:].astype(np.int64).T
-    who = requests(arrival_s, prompt=prompt, answer=answer, found=found)
+    texts = Texts.of([row[4] for row in rows], block=block) if numbers else None
+    who = requests(arrival_s, prompt=prompt, answer=answer, found=found, texts=texts)
     if len(who) > 1 and not who.arrival_s[-1]:
         return Own(requests([], prompt=[], answer=[]), (_TIMELESS,))
     return Own(who, (*trace.problems, *cut))
@@ -93,3 +93,18 @@ def sentence(own: Own, found: Serving) -> str:
     first = quantities.shown(found.ttft_s.p90, "s")
     met = quantities.percent(found.met_targets_share)
     return f"{said}: nine of ten users get their first token within {first}; {met} of requests meet both targets."
+
+
+def reuse_sentence(ran: Run | None) -> str:
+    """What of the prompts was found in the cache, and what more room would find; nothing where no block is known."""
+    if ran is None or ran.asked.texts is None:
+        return ""
+    there = ran.served.replica >= 0
+    prompts = int(ran.asked.prompt[there].sum())
+    found = int(ran.served.found[there].sum()) / max(1, prompts)
+    said = f"{quantities.percent(found)} of the prompts’ tokens were found in the cache"
+    pages = int(ran.served.evicted.sum())
+    if not pages:
+        return f"{said}, and nothing had to give way."
+    gone = quantities.count(pages * ran.how.page, "token")
+    return f"{said}; {gone} gave way to others, of which more memory may find some again."

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil
+from math import ceil, gcd
 from typing import Any, Final
 
 import numpy as np
@@ -145,7 +145,7 @@ def run_of(scenario: Scenario, who: Requests) -> Run | None:
     copies = min(replicas, COPIES)
     mine = np.flatnonzero(np.random.default_rng(0).integers(replicas, size=len(who)) < copies)
     kept = mine[: _worth_it(scenario, who.prompt[mine] + who.answer[mine])]
-    some = requests(who.arrival_s[kept], prompt=who.prompt[kept], answer=who.answer[kept], found=who.found[kept])
+    some = who.some(kept)
     ran = _ran(scenario, some, times, warm_up=len(some) // 10, copies=copies, levelled=True)
     return replace(ran, beyond=len(mine) - len(kept)) if ran else None
 
@@ -166,6 +166,9 @@ def _ran(
     if not len(who):
         return None
     how = scheduling(scenario, tokens=round(float((who.prompt + who.answer).mean())))
+    if who.texts:  # a block is a number of whole pages
+        page = gcd(how.page, who.texts.block)
+        how = replace(how, page=page, pages=how.pages and how.pages * (how.page // page))
     rule: Rule = _RULES[scenario.rule] if copies > 1 else "round robin"
     return Run(
         asked=who,
