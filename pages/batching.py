@@ -4,6 +4,7 @@ import streamlit as st
 
 from inferdash.charts import batching as charts
 from inferdash.charts.loading import along_batch
+from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batching as page
 from inferdash.studies.learn import slots
 from inferdash.ui import parts, state
@@ -52,7 +53,8 @@ def rounding() -> None:
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
-controls("batch", "prompt", "weights", "gpus", "rent")
+controls("batch", "prompt", "gpus", "rent", "speed")
+state.offers(ways_out(scenario, tokens=scenario.prompt))
 curve = page.curve_rows(scenario, result)
 if curve:
     parts.chart(charts.curve(), curve, key="curve")

@@ -2,6 +2,7 @@
 
 from inferdash.charts import batching as charts
 from inferdash.facts import library
+from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, quantization
 from inferdash.studies.learn import overview as page
 from inferdash.studies.price import prompt_cache
@@ -29,7 +30,8 @@ def examples() -> None:
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
-controls("model", "weights", "accelerator", "gpus", "batch")
+controls("model", "accelerator", "gpus", "batch", "speed")
+state.offers(ways_out(scenario, tokens=scenario.prompt))
 found = batching.study(scenario)
 curve = batching.curve_rows(scenario, found)
 if curve:

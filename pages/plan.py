@@ -38,6 +38,7 @@ def failures() -> None:
 
 def start() -> None:
     parts.texts([(one.engine, one.text, one.source) for one in planning.starts(scenario)])
+    st.caption(planning.SLACK)
 
 
 def rents() -> None:

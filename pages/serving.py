@@ -27,7 +27,7 @@ def felt() -> None:
 
 def knee() -> None:
     st.markdown(over_time.KNEE)
-    controls("target_first", "target_between", "speed")
+    controls("target_first", "target_between")
     curve = over_time.curve_rows(scenario)
     if curve:
         parts.chart(charts.knee(), curve, key="knee")
@@ -70,7 +70,7 @@ parts.notes(page.notes(scenario, result, ran))
 enough = page.way_out(scenario, result)
 if enough:
     state.offer("Use as many GPUs as it takes", gpus=enough)
-controls("load_as", *load_fields(scenario), "replicas", "schedule", "places", "rule")
+controls("load_as", *load_fields(scenario), "replicas", "schedule", "places", "rule", "speed")
 served = result.batch_mean is not None and ran is not None
 if served and ran:
     parts.chart(charts.bars(), over_time.bar_rows(ran), key="bars")

@@ -20,7 +20,7 @@ from tests.pages.fields import unfolded
 NO_NUMBER: Final = re.compile(r"(?i:\b(nan|inf|infinity|infty)\b|∞)|\bNone\b(?! of)")
 """What no reader should meet: a number that is none, or the want of one as Python writes it."""
 _OF_EITHER_SIGN: Final = re.compile(
-    r"(?i)logit|weight|addend|margin|sav|profit|gain|differ|error|change|scaled|round|value|bend|integer|sum|drive|restored|dot\b|free_bytes"
+    r"(?i)logit|weight|addend|margin|sav|profit|gain|differ|error|change|scaled|round|value|bend|integer|sum|drive|restored|dot\b|free_bytes|room"
 )
 """In the name of a number, or of a row of a chart, that may be below 0: what a reader entered so, a difference, or
 memory that is missing."""

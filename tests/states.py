@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from streamlit.testing.v1 import AppTest
 
 from inferdash import links, quantities, shipped
+from inferdash.facts.precision import FILES
 from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, is_number, mark
 from inferdash.studies.report import PAGES
 from inferdash.ui.controls import is_slid
@@ -62,6 +63,8 @@ class Reader:
             changed = edited(self.scenario, name, self.random, usual=usual)
             if changed is None:
                 continue
+            if name == "model" and changed.weights != changed.architecture.weights:
+                changed = links.read({**dict(changed), "weights": FILES})[0]
             before, self.scenario = self.scenario, changed
             woken = idle(before) - idle(changed)
             value = getattr(changed, name)
@@ -83,10 +86,10 @@ class Reader:
 
     def reset(self) -> None:
         """Clicks on the button that restores the chapter's example."""
-        self.scenario = BASE
+        self.scenario = links.BASELINE
         self.said = "the reset"
         next(button for button in self.app.button if button.label == _RESET).click().run()
-        self.been.append(BASE)
+        self.been.append(links.BASELINE)
 
     def widgets(self) -> Iterator[tuple[Any, str]]:
         """The widgets of fields on this page, each with its field."""

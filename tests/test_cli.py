@@ -237,4 +237,4 @@ def test_a_terminal_of_ascii_alone() -> None:
     assert ran.stdout.isascii()
     numbers = inferdash("inferdash report title=%C3%97 ", **ascii_alone)
     assert numbers.stdout.isascii()
-    assert json.loads(numbers.stdout)["link"] == "?title=%C3%97&v=1"
+    assert json.loads(numbers.stdout)["link"] == "?title=%C3%97&v=2"

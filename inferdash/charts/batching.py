@@ -12,7 +12,7 @@ from inferdash.charts import theme
 def curve() -> dict[str, Any]:
     """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label).
 
-    Rows "expected", with its "band" as an outline, its "name" at the end and the own batch on it, "reached".
+    Rows "expected", with its "band" as an outline, its "name" at its start and the own batch on it, "reached".
     """
     x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("speed of each request, tokens/s"))
     y = alt.Y(
@@ -29,7 +29,7 @@ def curve() -> dict[str, Any]:
         alt.layer(
             band.mark_line(filled=True, fill=theme.INK, fillOpacity=theme.BAND, strokeWidth=0),
             parts["expected"].mark_line(**theme.EXPECTED),
-            *theme.outlined(parts["name"], 13, **theme.NAMED),
+            *theme.outlined(parts["name"], 13, align="left", dx=8, dy=-4),
             parts["beyond"].mark_line(strokeWidth=3, strokeDash=[5, 5], color=theme.INK, opacity=0.5),
             parts["path"].mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
             parts["points"].mark_point(size=70, filled=True, opacity=1, color=theme.INK),

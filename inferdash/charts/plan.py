@@ -33,7 +33,7 @@ def frontier() -> dict[str, Any]:
             best.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
                 x, y, color=theme.MEANING, tooltip=tooltip
             ),
-            *theme.outlined(best.encode(x, y), align="left", dx=14, dy=-12, fontWeight="bold"),
+            *theme.outlined(best.encode(x, y), align="left", dx=14, dy=22, fontWeight="bold"),
         ),
         description="Dollars an hour of each set-up against the time between its tokens.",
         height=280,

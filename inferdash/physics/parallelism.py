@@ -39,11 +39,11 @@ class Layout:
     def words(self) -> str:
         """How they share it, in the words of engines."""
         said = [
-            f"{many} {how}"
+            f"{many}{how}"
             for many, how in (
-                (self.tensor, "tensor parallel"),
-                (self.pipeline, "pipeline stages"),
-                (self.data, "data parallel"),
+                (self.tensor, "-way tensor parallel"),
+                (self.pipeline, " pipeline stages"),
+                (self.data, "-way data parallel"),
             )
             if many > 1
         ]

@@ -366,6 +366,20 @@ class Machine(Validated):
         return in_model(PRECISIONS[self.weights], self.architecture)
 
     @property
+    def published(self) -> str:
+        """Name of the number format in which the model's maker gives it out."""
+        return in_model(PRECISIONS[FILES], self.architecture).name
+
+    @property
+    def format_note(self) -> str:
+        """Whether the number format is the maker's own, in a sentence."""
+        model = self.architecture
+        who = model.maker or "its files"
+        if self.format == model.weights:
+            return f"{self.published} is how {who} {'publishes' if model.maker else 'hold'} {model.name}."
+        return f"{model.name} is published in {self.published}, not in {self.precision.name}."
+
+    @property
     def limit(self) -> Self:
         """What limits are of: memory whole, work shared evenly and links free, where a layout or memory is not said."""
         return self._settled("datasheet", {"layout": "even"})

@@ -130,9 +130,9 @@ class Operation(Topics):
     )
     """Which replica serves it."""
     speed: Annotated[str, Choices("speed", lambda: {"expected": "Expected", "limit": "Limit"}), Place("page")] = Field(
-        "expected", title="Passes take"
+        "expected", title="Show"
     )
-    """What engines were measured to reach, or the limit of the datasheet."""
+    """What engines are measured to reach, with the memory and layout that they have; or the limit of the datasheet."""
 
     target_first: Annotated[float, Quantity("s"), Place("page")] = Field(
         1.0, title="Target for the first token", ge=1e-3, le=86_400

@@ -6,14 +6,23 @@ further machines, and TensorRT-LLM's share of the memory, which it counts after 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 
 from inferdash.facts import library
+from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import PRECISIONS
 from inferdash.serving.candidates import Candidate
 from inferdash.serving.offers import NODE, Demand, Offer
 
 _QUANTIZED_ON_LOADING = "fp8"
 """The format to which vLLM and SGLang take the files of a model while they load it."""
+_WIDE = 16
+"""Bits of a number from which they do."""
+_SLACK = 1.1
+"""Times a prompt and its answer that the context has room for."""
+_CONTEXT_STEP = 1024
+SLACK = "The context has room for a tenth more than the prompt and the answer, as a multiple of 1,024 tokens."
+"""Of the commands, for a reader."""
 _CONFIG = "config.yml"
 
 
@@ -33,7 +42,7 @@ def commands(candidate: Candidate, demand: Demand, offer: Offer) -> tuple[Comman
 
     Args:
         candidate: the set-up.
-        demand: what is asked for; the context is as long as its prompt and answer.
+        demand: what is asked for; the context has room beyond its prompt and answer.
         offer: what the candidate was built from.
     """
     found = (_vllm(candidate, demand, offer), _sglang(candidate, demand, offer))
@@ -50,7 +59,7 @@ def _vllm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
         "--data-parallel-size": layout.data,
         "--max-num-seqs": candidate.places,
         "--max-num-batched-tokens": offer.pass_tokens,
-        "--max-model-len": demand.tokens,
+        "--max-model-len": context_of(demand, offer),
         "--gpu-memory-utilization": f"{library.memory_of('vllm').share:g}",
     }
     return Command(
@@ -77,7 +86,7 @@ def _sglang(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
         "--ep-size": layout.expert,
         "--max-running-requests": candidate.places * layout.data,
         "--chunked-prefill-size": offer.pass_tokens * layout.data,
-        "--context-length": demand.tokens,
+        "--context-length": context_of(demand, offer),
         "--mem-fraction-static": f"{candidate.usable_bytes / (chip.visible_memory or chip.memory):.2f}",
     }
     return Command(
@@ -106,7 +115,7 @@ def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer) -> Command
         "--ep_size": layout.expert,
         "--max_batch_size": candidate.places,
         "--max_num_tokens": offer.pass_tokens,
-        "--max_seq_len": demand.tokens,
+        "--max_seq_len": context_of(demand, offer),
     }
     lines = (["enable_attention_dp: true"] if layout.data > 1 else []) + (
         ["kv_cache_config:", "  dtype: fp8"] if candidate.cache != "bf16" else []
@@ -139,12 +148,25 @@ def _machines(candidate: Candidate) -> str:
 def _files(candidate: Candidate, offer: Offer, *, on_loading: bool) -> str:
     """The name of the files on the hub, or a placeholder where it is not known."""
     model = offer.model
-    made = candidate.weights == model.weights
-    if model.hf_id and (made or (on_loading and candidate.weights == _QUANTIZED_ON_LOADING)):
+    if model.hf_id and (candidate.weights == model.weights or (on_loading and _on_loading(candidate, offer))):
         return model.hf_id
     return f'"<{model.name} in {PRECISIONS[candidate.weights].name}>"'
 
 
 def _quantization(candidate: Candidate, offer: Offer) -> str:
-    made = candidate.weights == offer.model.weights
-    return "" if made or candidate.weights != _QUANTIZED_ON_LOADING else "--quantization fp8"
+    return "--quantization fp8" if _on_loading(candidate, offer) else ""
+
+
+def _on_loading(candidate: Candidate, offer: Offer) -> bool:
+    """Whether the engine makes the format itself, which it does from 16 bits alone."""
+    published = in_model(PRECISIONS[offer.model.weights], offer.model)
+    return candidate.weights == _QUANTIZED_ON_LOADING and published.matrix_bits >= _WIDE
+
+
+def context_of(demand: Demand, offer: Offer) -> int:
+    """Tokens of the longest text that the engine takes: a tenth beyond a prompt and its answer, as whole 1,024.
+
+    A text of one token more than it takes is refused. No more than the model was made for.
+    """
+    roomy = ceil(_SLACK * demand.tokens / _CONTEXT_STEP) * _CONTEXT_STEP
+    return max(demand.tokens, min(roomy, offer.model.context or roomy))

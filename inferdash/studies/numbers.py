@@ -23,6 +23,8 @@ def part(label: str, unit: str | None = None) -> Any:
     return field(metadata={"unit": unit, "label": label})
 
 
+EXPECTED: Final = "expected"
+"""What a scenario shows first, unless it asks for the limit."""
 _WORDS: Final = {"memory": "memory bandwidth"}
 """What a page calls the bounds, whose names in the report are those of the field."""
 
@@ -87,8 +89,36 @@ class Headline(NamedTuple):
     label: str
     value: float | None
     unit: str
-    expected: Estimate | None = None
-    """Where `value` is its limit, the whole of it."""
+    beside: str = ""
+    """What stands below it: the expectation of a limit, or the band and the limit of what is expected."""
+
+
+def at_limit(label: str, one: Estimate, unit: str) -> Headline:
+    """A number whose limit is the lesson, what is expected below it."""
+    return Headline(f"{label} (limit)", one.limit, unit, one.said(unit))
+
+
+def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED) -> Headline:
+    """A number as it is expected, its band and the limit below; the limit first where that is asked for or known alone.
+
+    Args:
+        label: what it is called.
+        one: the number.
+        unit: its base unit.
+        speed: which of the two the scenario shows.
+    """
+    if one.expected is None or speed != EXPECTED:
+        return at_limit(label, one, unit)
+    middle = quantities.shown(one.expected, unit)
+
+    def said(value: float) -> str:
+        found = quantities.shown(value, unit)
+        return found.number if found.unit == middle.unit else str(found)
+
+    known = (one.low or 0.0) < (one.high or 0.0)
+    band = f"{said(one.low or 0.0)} to {said(one.high or 0.0)}" if known else ""
+    ceiling = "" if one.limit is None else f"limit {said(one.limit)}"
+    return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))))
 
 
 @dataclass(frozen=True)

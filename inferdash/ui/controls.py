@@ -8,12 +8,21 @@ import streamlit as st
 from annotated_types import Ge, Le
 
 from inferdash import quantities
+from inferdash.facts.precision import FILES
 from inferdash.scenario import BASE, FIELDS, Choices, Place, Scenario, Several, counts, is_number, is_whole, mark
+from inferdash.scenario.marks import AUTO
 from inferdash.ui import state
 from inferdash.validated import Quantity
 
 _SLIDABLE: Final = 10
 """Up to this a number is played with on a slider; above it, it is typed."""
+_SAID: Final[dict[str, dict[str, Callable[[Scenario], str]]]] = {
+    "weights": {FILES: lambda s: f"{s.published} (as published)"},
+    "layout": {AUTO: lambda s: f"As engines do: {s.run.sharing.words}"},
+}
+"""Field -> id -> its name, where that follows from the scenario."""
+_ASIDE: Final[dict[str, Callable[[Scenario], str]]] = {"weights": lambda s: s.format_note}
+"""Field -> a sentence below it."""
 _FEW: Final = 3
 """Up to so many choices stand side by side; more are a list."""
 
@@ -42,6 +51,8 @@ def _drawn(name: str, *, everywhere: bool = False) -> None:
         key = state.drawn(name, everywhere=everywhere)
         if key is not None:
             _widget(name, state.shown(name), key, everywhere=everywhere)
+            if everywhere and name in _ASIDE:
+                st.caption(_ASIDE[name](state.scenario()))
 
 
 def _told(*names: str) -> None:
@@ -61,7 +72,8 @@ def _widget(name: str, value: Any, key: str, *, everywhere: bool) -> None:
     }
     choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)
     if choices:
-        _choice(label, dict(choices.names()), value, common)
+        now = {key: said(state.scenario()) for key, said in _SAID.get(name, {}).items()}
+        _choice(label, dict(choices.names()) | now, value, common)
     elif several:
         names = several.of.names()
         st.multiselect(

@@ -12,7 +12,7 @@ import streamlit as st
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
-from inferdash.studies.numbers import Estimate, Headline, Table
+from inferdash.studies.numbers import Headline, Table
 from inferdash.studies.report import literal
 from inferdash.ui import state
 from inferdash.ui.controls import control
@@ -50,7 +50,7 @@ def _tab(title: str, shown: Sequence[Headline]) -> str:
 
 
 def _cell(shown: Headline) -> str:
-    label, value, unit, estimate = shown
+    label, value, unit, beside = shown
     if value is None:
         number, small, exact = "not known", "", "an input is not known"
     else:
@@ -58,22 +58,19 @@ def _cell(shown: Headline) -> str:
         # "671 billion" under “Parameters” says it all.
         small = "" if unit == "parameters" else text.unit
         number, exact = text.number, f"{value:,.15g} {unit}"
+    below = f'<dd class="expected">{escape(beside)}</dd>' if beside else ""
     return (
         f'<div><dt>{escape(label)}</dt><dd title="{escape(exact)}">{escape(number)}'
-        f" <small>{escape(small)}</small></dd>{_said(estimate, unit)}</div>"
+        f" <small>{escape(small)}</small></dd>{below}</div>"
     )
-
-
-def _said(estimate: Estimate | None, unit: str) -> str:
-    said = estimate.said(unit) if estimate else ""
-    return f'<dd class="expected">{escape(said)}</dd>' if said else ""
 
 
 def terms(shown: Sequence[Headline], more: str = "") -> None:
     """What the words in the labels of headline numbers mean, after what there is to say of the chart above."""
     words = [more] if more else []
-    words += [LIMIT] * any("(limit)" in one.label for one in shown)
-    words += [EXPECTED.format(engine=state.scenario().program.name)] * any(_said(one.expected, "") for one in shown)
+    words += [LIMIT] * any("limit" in f"{one.label} {one.beside}" for one in shown)
+    expected = any("expected" in f"{one.label} {one.beside}" for one in shown)
+    words += [EXPECTED.format(engine=state.scenario().program.name)] * expected
     if words:
         st.caption(" ".join(words))
 

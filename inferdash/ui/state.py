@@ -142,11 +142,20 @@ def taken(name: str, widget: str, *, everywhere: bool) -> None:
     With a model comes the format in which its maker publishes it.
     """
     entry, unit = st.session_state[widget], mark(name, Quantity)
-    if name == "model" and scenario().weights != FILES:
-        change(model=entry)
+    fields = _published({name: unit.typed(entry) if unit and entry else entry})
+    if len(fields) > 1:  # another widget shows less than the scenario now
+        change(**fields)
         return
     _session().touched |= not everywhere
-    _read({name: unit.typed(entry) if unit and entry else entry})
+    _read(fields)
+
+
+def _published(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, and with a model the format in which its maker publishes it, where none is said and it is another."""
+    if "model" not in fields or "weights" in fields:
+        return dict(fields)
+    found, _ = links.read(fields, scenario())
+    return dict(fields) if found.weights in {FILES, found.architecture.weights} else {"weights": FILES, **fields}
 
 
 def change(**fields: Any) -> None:
@@ -155,7 +164,7 @@ def change(**fields: Any) -> None:
     A model is set with its maker's format, where none is said.
     """
     _renew(_session())
-    _read({"weights": FILES, **fields} if "model" in fields else fields)
+    _read(_published(fields))
 
 
 def reset() -> None:
@@ -166,6 +175,14 @@ def reset() -> None:
 def offer(label: str, **changes: Any) -> None:
     """A button that sets some fields of the scenario."""
     st.button(label, on_click=change, kwargs=changes)
+
+
+def offers(ways: Mapping[str, Mapping[str, Any]]) -> None:
+    """Such buttons in a row, by what they say; nothing where there are none."""
+    if ways:
+        with st.container(horizontal=True):
+            for label, changes in ways.items():
+                offer(label, **changes)
 
 
 def entry_problems(*fields: str) -> list[Problem]:

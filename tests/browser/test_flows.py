@@ -105,13 +105,13 @@ def test_no_fast_key_press_is_lost(page: Page) -> None:
 
 
 def test_middle_click_and_the_root_carry_the_scenario(page: Page) -> None:
-    for query in ("v=1", "batch=4&v=1"):
-        page.goto(f"/?{query}".removesuffix("?v=1"))
+    for query in ("v=2", "batch=4&v=1"):
+        page.goto(f"/?{query}".removesuffix("?v=2"))
         expect(page).to_have_url(re.compile(rf"/overview\?{re.escape(query)}$"))
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compute vs memory").click()
     shows(page, "batch=4&v=1")
     page.goto("/")
-    expect(page).to_have_url(re.compile(r"/overview\?v=1$"))
+    expect(page).to_have_url(re.compile(r"/overview\?v=2$"))
     page.go_back()
     shows(page, "batch=4&v=1")
     entered(page, "Batch", "5")
@@ -212,7 +212,7 @@ def test_working_renders_every_formula(page: Page) -> None:
 def test_reset_restores_the_chapters_example(page: Page) -> None:
     opened(page, EXTREME)
     page.get_by_role("button", name="Reset to the chapter’s example").click()
-    shows(page, "v=1")
+    shows(page, "v=2")
 
 
 @pytest.mark.parametrize("query", ["v=1", "memory=96GiB&v=1"])

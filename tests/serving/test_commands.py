@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from inferdash.physics.parallelism import Layout
 from inferdash.serving.candidates import setups_of
-from inferdash.serving.commands import commands
+from inferdash.serving.commands import commands, context_of
 from inferdash.serving.curves import curves_of
 from inferdash.serving.offers import Demand, Offer
 from tests.serving.offered import CHIPS, offer
@@ -25,7 +25,7 @@ def test_groups_with_spread_experts() -> None:
     said = texts(given, Layout(even=False, data=8, expert=8), places=40, cache="fp8")
     assert said["vLLM"] == (
         "vllm serve deepseek-ai/DeepSeek-V3 \\\n  --data-parallel-size 8 \\\n  --max-num-seqs 40 \\\n"
-        "  --max-num-batched-tokens 8192 \\\n  --max-model-len 1024 \\\n  --gpu-memory-utilization 0.9 \\\n"
+        "  --max-num-batched-tokens 8192 \\\n  --max-model-len 2048 \\\n  --gpu-memory-utilization 0.9 \\\n"
         "  --kv-cache-dtype fp8 \\\n  --enable-expert-parallel"
     )
     for part in ("--tp-size 8", "--dp-size 8", "--ep-size 8", "--max-running-requests 320", "--enable-dp-attention"):
@@ -55,3 +55,25 @@ def test_several_machines_are_said_and_amd_has_two_engines() -> None:
     said = texts(given, Layout(even=False, data=16, expert=16), places=8, cache="bf16")
     assert list(said) == ["vLLM", "SGLang"]
     assert all(text.startswith("# on 2 machines together") for text in said.values())
+
+
+def test_a_command_never_contradicts_the_checkpoint() -> None:
+    """OpenAI's files are in MXFP4: they start as they are, and no engine takes them to fp8 on loading."""
+    one = {"h200-sxm": CHIPS["h200-sxm"]}
+    layout = Layout(even=False, tensor=1)
+    said = texts(offer("gpt-oss-120b", ("mxfp4",), accelerators=one), layout, places=8, cache="bf16")
+    assert said["vLLM"].startswith("vllm serve openai/gpt-oss-120b \\\n")
+    assert "--quantization" not in "".join(said.values())
+    said = texts(
+        offer("gpt-oss-120b", ("fp8",), accelerators=one), Layout(even=False, tensor=2), places=8, cache="bf16"
+    )
+    assert said["vLLM"].startswith('vllm serve "<gpt-oss-120b in fp8>"')
+    assert "--quantization" not in "".join(said.values())
+
+
+def test_the_context_has_room() -> None:
+    """A tenth beyond prompt and answer as a multiple of 1,024, and no more than the model was made for: 131,072."""
+    given = offer("gpt-oss-120b", ("mxfp4",))
+    asked = {(2000, 400): 3072, (1000, 24): 2048, (120_000, 10_000): 131_072, (1, 2): 1024}
+    for (prompt, answer), context in asked.items():
+        assert context_of(Demand(requests_per_s=1, prompt=prompt, answer=answer), given) == context

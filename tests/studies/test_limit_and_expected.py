@@ -99,7 +99,13 @@ def test_the_own_batch_is_marked_on_the_expected_line_where_it_fits(query: str, 
     scenario = links.decode(query).scenario
     rows = batching.curve_rows(scenario, batching.study(scenario))
     assert [row["batch"] for row in rows["reached"]] == batch
-    assert all(row["each"] < own["each"] for row, own in zip(rows["reached"], rows["own"], strict=False))
+    assert all(row["each"] > own["each"] for row, own in zip(rows["reached"], rows["own"], strict=False))
+    limit = scenario.model_copy(update={"speed": "limit"})
+    other = batching.curve_rows(limit, batching.study(limit))
+    places = [
+        [(row["batch"], row["each"]) for row in one[name]] for one in (rows, other) for name in ("own", "reached")
+    ]
+    assert places[:2] == (places[:1:-1] if batch else places[2:])
 
 
 def test_a_mixture_is_drawn_at_the_limit_alone_beside_limits_of_dense_models() -> None:
@@ -114,11 +120,12 @@ def test_a_factor_in_a_sentence_says_that_it_is_at_the_limit(query: str) -> None
     for said in (
         compute_vs_memory.sentence(scenario, passes),
         speculation.sentence(scenario, passes.speculation),
-        batching.sentence(scenario, batches),
+        batching.sentence(scenario.model_copy(update={"speed": "limit"}), batches),
         batching.token_sentence(batches),
         quantization.sentence(scenario, quantization.study(scenario)),
     ):
         assert said.lower().count("at the limit") == 1, said
+    assert "is expected to get" in batching.sentence(scenario, batches)
 
 
 def test_the_engine_moves_no_limit() -> None:

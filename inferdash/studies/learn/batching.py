@@ -13,14 +13,17 @@ from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies import expected
+from inferdash.studies.capacity import apart, batch_of, fewest, that_fit
 from inferdash.studies.learn import loading
-from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain, show
+from inferdash.studies.numbers import EXPECTED, Estimate, Headline, Row, Table, leading, number, part, plain, show
 from inferdash.studies.price.api import resolved
 
 NAME: Final = "batching"
 TITLE: Final = "Batching"
 CHAPTER_BATCHES: Final = (1, 4, 16, 64, 256)
 _CURVE_POINTS: Final = 80
+_BEYOND: Final = 1.3
+"""Times the fastest request of the band, up to which a limit is drawn beside it."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Batching:
 
     table: tuple[BatchLine, ...] = number("rows", "decode passes")
     max_batch: int = number("requests", "largest batch that fits")
+    capacity: Estimate = part("largest batch that fits", "requests")
     compared_batch: int = number("requests", "batch that the next two numbers compare with one request")
     throughput_gain: float | None = number("times", "as many tokens together as one request gets")
     slowdown_each: float | None = number("times", "as slow for each request")
@@ -76,8 +80,12 @@ def study(scenario: Scenario) -> Batching:
     """The numbers of the page for a scenario."""
     machine = scenario.deployment
     largest = int(memory.largest_batch(machine, tokens=scenario.prompt))
-    compared = scenario.batch if scenario.batch > 1 else CHAPTER_BATCHES[-1]
-    batches = sorted({*CHAPTER_BATCHES, scenario.batch, compared} | ({largest} if largest else set()))
+    capacity, fit = batch_of(scenario, tokens=scenario.prompt), that_fit(scenario, tokens=scenario.prompt)
+    compared = _named(scenario)
+    batches = sorted({*CHAPTER_BATCHES, scenario.batch, compared} | ({fit} if fit else set()))
+    if apart(scenario):  # what does not fit is neither timed nor priced
+        compared = min(compared, max(1, fit))
+        batches = [batch for batch in batches if batch <= max(1, fit)]
     with section("One request"):
         alone = _line(scenario, machine, 1)
     with section(f"{quantities.count(compared, 'request')}"):
@@ -101,6 +109,7 @@ def study(scenario: Scenario) -> Batching:
     return Batching(
         table=tuple(_line(scenario, machine, batch) for batch in batches),
         max_batch=largest,
+        capacity=capacity,
         compared_batch=compared,
         throughput_gain=_ratio(many.tokens_per_s, alone.tokens_per_s),
         slowdown_each=_ratio(many.pass_s, alone.pass_s),
@@ -175,8 +184,49 @@ def _room_tokens(scenario: Scenario, machine: Deployment) -> float:
     return max(0.0, free / (size / scenario.prompt))
 
 
+def _named(scenario: Scenario) -> int:
+    """The batch that is compared with one request, where it fits."""
+    return scenario.batch if scenario.batch > 1 else CHAPTER_BATCHES[-1]
+
+
+def nothing_fits(scenario: Scenario, result: Batching) -> str:
+    """That no request fits, and what it takes, in words; nothing where one does."""
+    if result.capacity.expected != 0:
+        return ""
+    gpus = fewest(scenario, requests=1, tokens=scenario.prompt)
+    takes = f": it takes {quantities.count(gpus, 'GPU')}" if gpus else ""
+    share = ", or a larger share of the memory than usual" if gpus and result.max_batch else ""
+    tokens = quantities.count(scenario.prompt, "token")
+    return f"No request of {tokens} fits beside the parameters and what the engine keeps{takes}{share}."
+
+
+def _expected_sentence(scenario: Scenario, result: Batching) -> str:
+    """The result as it is expected, in words; nothing where that is not known."""
+    lines = {line.batch: line for line in result.table}
+    alone, many = lines[1], lines[result.compared_batch]
+    if many.expected_tokens_per_s is None or not alone.expected_tokens_per_s:
+        return ""
+    gain = quantities.times(many.expected_tokens_per_s / alone.expected_tokens_per_s, "as many")
+    slow = quantities.times((many.expected_pass_s or 0) / (alone.expected_pass_s or 1), "as long")
+    fit = that_fit(scenario, tokens=scenario.prompt)
+    batch = f"A batch of {many.batch:,}"
+    if many.batch < _named(scenario):
+        batch = f"The largest batch, {quantities.count(fit, 'request')},"
+    said = f"{batch} is expected to get {gain} tokens per second as one request, each waiting {slow} for a token"
+    if many.batch > fit:
+        return f"{said}; but only {quantities.count(fit, 'request')} of this prompt fit."
+    return f"{said}." if many.batch == fit else f"{said}; up to {quantities.count(fit, 'request')} fit."
+
+
 def sentence(scenario: Scenario, result: Batching) -> str:
-    """The result in words."""
+    """The result in words: as it is expected, or at the limit where the scenario shows that."""
+    said = nothing_fits(scenario, result)
+    if not said and scenario.speed == EXPECTED:
+        said = _expected_sentence(scenario, result)
+    return said or _limit_sentence(scenario, result)
+
+
+def _limit_sentence(scenario: Scenario, result: Batching) -> str:
     batch = f"a batch of {result.compared_batch:,}"
     if result.throughput_gain is None or result.slowdown_each is None:
         return f"The speed of {batch} needs the peak of {scenario.hardware.name}, which is not published."
@@ -196,28 +246,17 @@ def sentence(scenario: Scenario, result: Batching) -> str:
 def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
     """The four numbers on top."""
     many = f"batch {result.compared_batch:,}"
-    line = next(line for line in result.table if line.batch == result.compared_batch)
-    return [
-        Headline(
-            f"Total throughput, {many} (limit)",
-            line.tokens_per_s,
-            "tokens/s",
-            result.compared_pass.of(lambda pass_s: result.compared_batch / pass_s),
-        ),
-        Headline(
-            f"Speed of each request, {many} (limit)",
-            line.each_tokens_per_s,
-            "tokens/s",
-            result.compared_pass.of(lambda pass_s: 1 / pass_s),
-        ),
-        Headline(f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.max_batch, "requests"),
-        Headline(
-            f"Cost per million tokens, {many} (limit)",
-            result.usd_per_mtok_written,
-            "$",
-            result.usd_per_mtok_written_estimate,
-        ),
+    each = result.compared_pass.of(lambda s: 1 / s)
+    together = result.compared_pass.of(lambda s: result.compared_batch / s)
+    capacity = f"Largest batch at {quantities.count(scenario.prompt, 'token')} each"
+    shown = [
+        (f"Total throughput, {many}", together, "tokens/s"),
+        (f"Speed of each request, {many}", each, "tokens/s"),
+        (capacity, result.capacity, "requests"),
+        (f"Cost per million tokens, {many}", result.usd_per_mtok_written_estimate, "$"),
     ]
+    kept = shown[2:3] if nothing_fits(scenario, result) else shown
+    return [leading(*one, speed=scenario.speed) for one in kept]
 
 
 def batch_table(result: Batching) -> Table:
@@ -243,8 +282,10 @@ def batch_table(result: Batching) -> Table:
 
 
 def _curve(scenario: Scenario, result: Batching) -> Any:
-    largest = max(result.max_batch, scenario.batch, CHAPTER_BATCHES[-1])
-    named = [scenario.batch, result.compared_batch, max(result.max_batch, 1)]
+    fit = that_fit(scenario, tokens=scenario.prompt)
+    beyond = [] if apart(scenario) else [scenario.batch, CHAPTER_BATCHES[-1]]
+    largest = max(result.max_batch, 1, *beyond)
+    named = [result.compared_batch, max(result.max_batch, 1), max(fit, 1), *beyond[:1]]
     return np.unique(np.append(np.geomspace(1, largest, _CURVE_POINTS).round(), named))
 
 
@@ -258,18 +299,28 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     machine = scenario.deployment
     batches = _curve(scenario, result)
     passes = decode(machine, requests=batches, past=scenario.prompt).pass_s
-    if passes is None:
+    if passes is None or nothing_fits(scenario, result):
         return {}
     rows = [row | {"meaning": "memory", "label": ""} for row in _at(batches, passes)]
     fits = max(result.max_batch, 0)
-    named = {line.batch for line in result.table}
+    named, most = {line.batch for line in result.table}, that_fit(scenario, tokens=scenario.prompt)
     points = [
-        row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, fits}
+        row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, most}
     ]
     own = [row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] == result.compared_batch]
-    fit = batches[batches <= max(fits, 1)]
+    fit = batches[batches <= max(most, 1)]
     reached = expected.decode_along(scenario, requests=fit, past=scenario.prompt)
     middle, low, high = [_at(fit, seconds) for seconds in reached] if reached else [[], [], []]
+    other = [
+        row | {"meaning": "memory", "label": f"batch {row['batch']:,}"}
+        for row in middle
+        if row["batch"] == result.compared_batch
+    ]
+    if scenario.speed == EXPECTED and other:
+        own, other = other, own
+        # The limit of a few requests may lie so far off that nothing else would be seen.
+        most_each = _BEYOND * max(row["each"] for row in low)
+        rows, points, other = ([row for row in some if row["each"] <= most_each] for some in (rows, points, other))
     return {
         "path": [row for row in rows if row["batch"] <= fits],
         "beyond": [row for row in rows if row["batch"] >= fits],
@@ -277,10 +328,8 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
         "own": own,
         "expected": middle,
         "band": [row | {"place": place} for place, row in enumerate([*low, *reversed(high)])],
-        "name": [row | {"label": "expected"} for row in middle[-1:]],
-        "reached": [
-            row | {"label": f"batch {row['batch']:,}"} for row in middle if row["batch"] == result.compared_batch
-        ],
+        "name": [row | {"label": "expected"} for row in middle[:1]],
+        "reached": other,
     }
 
 
@@ -296,7 +345,11 @@ def curve_caption(scenario: Scenario, result: Batching) -> str:
     said = []
     if scenario.batch == 1:
         said.append(f"As the batch is 1, it is compared with a batch of {result.compared_batch:,}.")
-    if result.max_batch < max(result.compared_batch, CHAPTER_BATCHES[-1]):
+    if apart(scenario):
+        said.append(
+            "The solid line is the limit, in the whole memory; the dashed one what is expected, in an engine’s."
+        )
+    elif result.max_batch < max(result.compared_batch, CHAPTER_BATCHES[-1]):
         said.append("The dashed part does not fit in the memory.")
     return " ".join(said)
 

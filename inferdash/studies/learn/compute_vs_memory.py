@@ -11,12 +11,14 @@ from inferdash.physics.deployment import deploy
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
+from inferdash.scenario.marks import AUTO
 from inferdash.studies import expected
+from inferdash.studies.capacity import batch_of
 from inferdash.studies.expected import Expected
 from inferdash.studies.learn import speculation
 from inferdash.studies.learn.request import FirstToken, request_times
 from inferdash.studies.learn.speculation import Speculation
-from inferdash.studies.numbers import Headline, Row, Table, number, part, plain
+from inferdash.studies.numbers import Headline, Row, Table, at_limit, leading, number, part, plain
 
 NAME: Final = "compute_vs_memory"
 TITLE: Final = "Compute vs memory"
@@ -213,7 +215,7 @@ def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headli
     """The four numbers on top: label, value, unit. Without a peak the times are those of memory alone."""
     each, at = quantities.count(scenario.prompt, "token"), f"batch {scenario.batch:,}"
     reached = result.expected
-    capacity = Headline(f"Largest batch at {each} each", result.largest_batch, "requests")
+    capacity = leading(f"Largest batch at {each} each", batch_of(scenario, tokens=scenario.prompt), "requests")
     if result.decode.pass_s is None:
         return [
             Headline(f"Decode, {at}, memory read time (limit)", result.decode.load_s, "s"),
@@ -222,14 +224,9 @@ def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headli
             capacity,
         ]
     return [
-        Headline(f"Decode pass, {at} (limit)", result.decode.pass_s, "s", reached.decode),
-        Headline(
-            f"Speed of a request, {at} (limit)",
-            result.decode.output_tok_per_s,
-            "tokens/s",
-            reached.decode.of(lambda pass_s: 1 / pass_s),
-        ),
-        Headline("Prefill of the prompt (limit)", result.prefill.pass_s, "s", reached.prefill),
+        at_limit(f"Decode pass, {at}", reached.decode, "s"),
+        at_limit(f"Speed of a request, {at}", reached.decode.of(lambda pass_s: 1 / pass_s), "tokens/s"),
+        at_limit("Prefill of the prompt", reached.prefill, "s"),
         capacity,
     ]
 
@@ -254,7 +251,10 @@ def notes(scenario: Scenario) -> list[str]:
         found.append(
             f"No matrix peak is published for {chip.name}. Enter one under “Own hardware figures” to see all times."
         )
-    if scenario.gpus > 1 and scenario.sharing.even:
+    if scenario.gpus > 1 and scenario.layout == AUTO:
+        layout = scenario.run.sharing.words
+        found.append(f"Limits share each pass evenly over a free link; what is expected is {layout}, the link counted.")
+    elif scenario.gpus > 1 and scenario.sharing.even:
         found.append("The GPUs share each pass evenly; time on the link between them is not counted.")
     if scenario.output_layer == "last":
         found.append("The output layer is counted at the last position of the prompt only, as engines run it.")

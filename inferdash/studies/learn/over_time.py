@@ -19,6 +19,8 @@ _ALONG: Final = 600
 """Requests of each point of the curve."""
 _FULL: Final = 12
 """Batches that come one after another at loads where the batch may fill up, before the last one counts."""
+_FAR: Final = 1.25
+"""Times the last load of the curve up to which the axis goes along with the scenario's."""
 _NEAR: Final = 0.8
 """Such loads, of the ceiling."""
 _MOST: Final = 6000
@@ -100,10 +102,17 @@ def curve_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     return {
         "curve": firsts + betweens,
         "names": [*firsts[:1], *betweens[:1]],
-        "load": [{"load": scenario.demand_per_s, "label": "now"}],
+        "load": [_now(scenario.demand_per_s, max(load for load, _, _ in points))],
         "ceiling": [{"load": most, "label": "carried at most"}],
         "targets": [{"seconds": s, "meaning": meaning, "label": f"target, {label}"} for label, meaning, s in targets],
     }
+
+
+def _now(load: float, shown: float) -> dict[str, Any]:
+    """Where the scenario's load lies; far beyond the curve, at its end and by its number."""
+    if load <= _FAR * shown:
+        return {"load": load, "label": "now"}
+    return {"load": shown, "label": f"now {quantities.digits(load)}, far beyond"}
 
 
 def _point(load: float, seconds: float, label: str, meaning: str) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.scenario import Scenario
+from inferdash.studies.capacity import apart, fewest, that_fit
 from inferdash.studies.learn import batching, compute_vs_memory
-from inferdash.studies.numbers import Estimate, Headline, number, part
+from inferdash.studies.numbers import EXPECTED, Estimate, Headline, leading, number, part
 
 NAME: Final = "overview"
 TITLE: Final = "Overview"
@@ -22,6 +23,7 @@ class Overview:
     usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
     compared_batch: int = number("requests", "batch of that price")
     fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
+    capacity: Estimate = part("largest batch that fits", "requests")
     output_speed: Estimate = part("output speed of one request", "tokens/s")
     time_to_first_token: Estimate = part("time to first token, through a server that is free", "s")
     usd_per_mtok_written_estimate: Estimate = part("a million written tokens on rented accelerators", "$")
@@ -37,6 +39,7 @@ def study(scenario: Scenario) -> Overview:
         usd_per_mtok_written=batch.usd_per_mtok_written,
         compared_batch=batch.compared_batch,
         fewest_gpus=passes.fewest_gpus,
+        capacity=batch.capacity,
         output_speed=passes.expected.decode.of(lambda pass_s: 1 / pass_s),
         time_to_first_token=passes.expected.time_to_first_token,
         usd_per_mtok_written_estimate=batch.usd_per_mtok_written_estimate,
@@ -47,6 +50,9 @@ def sentence(scenario: Scenario, result: Overview) -> str:
     """The scenario in words."""
     chips = f"{scenario.hardware.name}" if scenario.gpus == 1 else f"{scenario.gpus:,} {scenario.hardware.name}"
     subject = f"{scenario.architecture.name} on {chips}"
+    said = _expected_sentence(scenario, result, subject)
+    if said:
+        return said
     if result.fewest_gpus > scenario.gpus:
         return f"{subject} does not fit: this batch needs at least {quantities.count(result.fewest_gpus, 'GPU')}."
     if result.output_tok_per_s is None or result.usd_per_mtok_written is None:
@@ -60,23 +66,43 @@ def sentence(scenario: Scenario, result: Overview) -> str:
     return f"{speed} for each of {many} in a batch ({fit}); {dollars}."
 
 
+def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> str:
+    """The scenario as it is expected, in words; nothing where it shows the limit, or nothing is expected."""
+    fit = that_fit(scenario, tokens=scenario.prompt)
+    tokens = quantities.count(scenario.prompt, "token")
+    if apart(scenario) and not fit:
+        gpus = fewest(scenario, requests=1, tokens=scenario.prompt)
+        takes = f"it takes {quantities.count(gpus, 'GPU')}" if gpus else "no number of GPUs holds it"
+        share = ", or a larger share of the memory than usual" if result.largest_batch else ""
+        return f"{subject} has no room for a request beside what {scenario.program.name} keeps: {takes}{share}."
+    speed, cost = result.output_speed.expected, result.usd_per_mtok_written_estimate.expected
+    if scenario.speed != EXPECTED or speed is None or cost is None or result.compared_batch > fit:
+        return ""
+    number, dollars = quantities.shown(speed, "tokens/s").number, quantities.shown(cost, "$")
+    many = quantities.count(result.compared_batch, "request")
+    if scenario.batch > fit:
+        return (
+            f"{subject} holds {quantities.count(fit, 'request')} of {tokens} at once, not {scenario.batch:,}; in a "
+            f"batch of {result.compared_batch:,}, a million output tokens are expected to cost {dollars}."
+        )
+    who = "a single request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
+    batch = f"in a batch of {many}, " if scenario.batch == 1 else ""
+    return (
+        f"{subject} is expected to write {number} tokens per second for {who}; {batch}a million output tokens cost "
+        f"{dollars}."
+    )
+
+
 def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
-    """The four numbers on top."""
-    return [
-        Headline(
-            f"Speed of a request, batch {scenario.batch:,} (limit)",
-            result.output_tok_per_s,
-            "tokens/s",
-            result.output_speed,
-        ),
-        Headline("Time to first token (limit)", result.time_to_first_token_s, "s", result.time_to_first_token),
-        Headline(
-            f"Largest batch at {quantities.count(scenario.prompt, 'token')} each", result.largest_batch, "requests"
-        ),
-        Headline(
-            f"Cost per million tokens, batch {result.compared_batch:,} (limit)",
-            result.usd_per_mtok_written,
-            "$",
-            result.usd_per_mtok_written_estimate,
-        ),
+    """The four numbers on top; of what does not fit, how many do."""
+    fit = that_fit(scenario, tokens=scenario.prompt)
+    capacity = f"Largest batch at {quantities.count(scenario.prompt, 'token')} each"
+    shown = [
+        (f"Speed of a request, batch {scenario.batch:,}", result.output_speed, "tokens/s"),
+        ("Time to first token", result.time_to_first_token, "s"),
+        (capacity, result.capacity, "requests"),
+        (f"Cost per million tokens, batch {result.compared_batch:,}", result.usd_per_mtok_written_estimate, "$"),
     ]
+    if apart(scenario):
+        shown = shown[2:3] if not fit else shown[1:] if fit < scenario.batch else shown
+    return [leading(*one, speed=scenario.speed) for one in shown]

@@ -12,8 +12,9 @@ from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
 from inferdash.studies import expected
+from inferdash.studies.capacity import apart, batch_of, fewest
 from inferdash.studies.learn.experts import experts_of
-from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain, show
+from inferdash.studies.numbers import Estimate, Headline, Row, Table, leading, number, part, plain, show
 from inferdash.studies.run import engine_memory
 
 NAME: Final = "memory"
@@ -42,8 +43,9 @@ class Memory:
     largest_batch: int = number("requests", "that fit after the prompt")
     largest_batch_at_end: int = number("requests", "that fit at the end of their answers")
     largest_batch_reserved: int = number("requests", "that fit where an engine reserves every layer alike")
-    fewest_gpus: int = number("GPUs", "that hold the batch, shared evenly")
-    room: Estimate = part("room for caches on one GPU", "B")
+    fewest_gpus: int | None = number("GPUs", "that hold the batch; None: more than a thousand")
+    capacity: Estimate = part("largest batch after the prompt", "requests")
+    room: Estimate = part("room for caches on one GPU; negative: lacking", "B")
     starts: str | None = number("word", "whether the engine starts: surely, probably, probably not, no")
     link_s: float | None = number("s", "of a pass of the decode on the link (limit)")
 
@@ -69,7 +71,8 @@ def study(scenario: Scenario) -> Memory:
         largest_batch=int(fit),
         largest_batch_at_end=int(at_end),
         largest_batch_reserved=_alike(int(fit), needed, reserved, scenario),
-        fewest_gpus=int(memory.fewest_gpus(machine, requests=requests, tokens=tokens)),
+        fewest_gpus=fewest(scenario, requests=requests, tokens=tokens),
+        capacity=batch_of(scenario, tokens=tokens),
         room=engine_memory.room_of(scenario),
         starts=scenario.starts,
         link_s=plain(decode(machine, requests=requests, past=tokens).link_s),
@@ -117,7 +120,7 @@ def headline_numbers(result: Memory) -> list[Headline]:
     return [
         Headline("Parameters on one GPU", result.parameters_bytes, "B"),
         Headline("Caches of the batch on one GPU", result.caches_bytes, "B"),
-        Headline("Requests that fit", result.largest_batch, "requests"),
+        leading("Requests that fit", result.capacity, "requests"),
         Headline("Fewest GPUs for this batch", result.fewest_gpus, "GPUs"),
     ]
 
@@ -160,8 +163,12 @@ def ways_out(scenario: Scenario, result: Memory) -> list[str]:
 
 
 def _ways_out(scenario: Scenario, result: Memory) -> Iterator[str]:
-    if result.fewest_gpus > scenario.gpus:
-        yield f"More GPUs: at least {result.fewest_gpus:,} of them, shared evenly."
+    more = result.fewest_gpus
+    if apart(scenario):
+        if more and more > scenario.gpus:
+            yield f"More GPUs: {more:,} of them, as engines share a model."
+    elif more and more > scenario.gpus:
+        yield f"More GPUs: at least {more:,} of them, shared evenly."
     elif scenario.layout != "even":
         yield "Another layout: shared evenly, the same GPUs would do."
     narrower = sorted(

@@ -106,11 +106,21 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
         found = planned(scenario)
         lacking = "; ".join(dict.fromkeys(found.left_out.values())) if found and not found.set_ups else ""
         return f"Nothing that was chosen carries {load} within both targets{': ' + lacking if lacking else ''}."
-    return (
-        f"{load} take {best.total_gpus:,} × {best.accelerator} in {best.weights}, "
-        f"{quantities.shown(best.usd_per_hour, '$')} an hour: the cheapest that holds both targets, confirmed by "
-        "simulation."
-    )
+    chips = f"{best.total_gpus:,} × {best.accelerator} in {best.weights}"
+    rent = quantities.shown(best.usd_per_hour, "$")
+    carry = "carries" if best.total_gpus == 1 else "carry"
+    return f"{chips} {carry} {load} for {rent} an hour: the cheapest of {_among(scenario)}."
+
+
+def _among(scenario: Scenario) -> str:
+    """What the plan chose from, in words."""
+    chips = quantities.count(len(scenario.considered), "accelerator")
+    return f"{chips} in {_or([PRECISIONS[key].name for key in scenario.tried])}"
+
+
+def _or(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
@@ -245,7 +255,7 @@ METHOD: Final = (
 
 FRONTIER: Final = (
     "Each dot is the cheapest set-up that writes as fast, as predicted: whoever wants faster answers moves down the "
-    "line and pays more."
+    "line and pays more. The plan holds both targets, which the simulator confirmed."
 )
 
 

@@ -12,11 +12,13 @@ from inferdash.physics.expected import expected_pass
 from inferdash.physics.passes import one_pass
 from inferdash.scenario import BASE, Scenario
 from inferdash.serving import planner
-from inferdash.serving.commands import Command, commands
+from inferdash.serving.commands import SLACK, Command, commands
 from inferdash.serving.curves import Curves, curves_of, deployment_of
 from inferdash.serving.offers import MOST_PLACES, Demand, Offer, Room
 from inferdash.serving.planner import Plan
 from inferdash.studies.run.simulation import only
+
+__all__ = ["SLACK", "changes", "demand", "obstacle", "offer", "planned", "server_s", "starts", "worked"]
 
 
 def obstacle(scenario: Scenario) -> str:

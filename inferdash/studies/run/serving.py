@@ -4,13 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from inferdash import quantities
-from inferdash.formula import section
-from inferdash.physics import batching, memory
+from inferdash.formula import recording, section
+from inferdash.physics import batching
+from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario
 from inferdash.scenario.operation import SCHEDULES
 from inferdash.serving import summary as summaries
 from inferdash.serving.summary import Summary
-from inferdash.studies.numbers import Headline, Row, Table, number, part, show
+from inferdash.studies.capacity import fewest
+from inferdash.studies.numbers import Headline, Row, Table, number, part, plain, show
 from inferdash.studies.run.simulation import LONGEST, MOST, Run, ceiling_per_s, run
 
 NAME: Final = "serving"
@@ -131,10 +133,9 @@ def sentence(scenario: Scenario, result: Serving) -> str:
             return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
         return f"Serving cannot be simulated: texts of over {LONGEST:,} tokens are too long for it."
     if result.batch_mean is None:
-        return (
-            "No request fits in the memory beside the parameters, so none is served: it takes at least "
-            f"{quantities.count(fewest_gpus(scenario), 'GPU')}."
-        )
+        gpus = fewest_gpus(scenario)
+        takes = f": it takes at least {quantities.count(gpus, 'GPU')}" if gpus else ""
+        return f"No request fits in the memory beside the parameters, so none is served{takes}."
     load = _rate(scenario.demand_per_s)
     if scenario.demand_per_s > _OVER * result.ceiling_requests_per_s:
         most = quantities.digits(result.ceiling_requests_per_s)
@@ -144,7 +145,8 @@ def sentence(scenario: Scenario, result: Serving) -> str:
         )
     if result.met_targets_share is None or result.ttft_s.p90 is None:
         return "Most requests are larger than the cache, and too few are left to say what users feel."
-    said = f"At {load} per second, nine of ten users get their first token within {show(result.ttft_s.p90, 's')}"
+    at = "At the limit and" if scenario.speed == "limit" else "At"
+    said = f"{at} {load} per second, nine of ten users get their first token within {show(result.ttft_s.p90, 's')}"
     if result.itl_s.p90 is not None:
         said += f", then one every {show(result.itl_s.p90, 's')} or faster"
     return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
@@ -159,15 +161,16 @@ def subject(scenario: Scenario) -> str:
     return f"{name}, {replicas}, {_rate(scenario.demand_per_s)} per second, {texts}"
 
 
-def fewest_gpus(scenario: Scenario) -> int:
-    """Accelerators that hold the model and one request at the end of its answer, shared evenly."""
-    return int(memory.fewest_gpus(scenario.served.deployment, requests=1, tokens=scenario.prompt + scenario.answer))
+def fewest_gpus(scenario: Scenario) -> int | None:
+    """Accelerators that hold the model and one request at the end of its answer; None where a thousand do not."""
+    one = scenario.limit if scenario.speed == "limit" else scenario
+    return fewest(one, requests=1, tokens=scenario.prompt + scenario.answer)
 
 
 def way_out(scenario: Scenario, result: Serving) -> int | None:
     """Accelerators that a scenario in which nothing fits would need, where it can have as many."""
-    fewest = fewest_gpus(scenario)
-    return fewest if result.refused and result.batch_mean is None and fewest <= _MOST_GPUS else None
+    found = fewest_gpus(scenario)
+    return found if found and result.refused and result.batch_mean is None and found <= _MOST_GPUS else None
 
 
 def _rate(per_s: float) -> str:
@@ -178,12 +181,28 @@ def _rate(per_s: float) -> str:
 def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
     """The four numbers on top."""
     how = f"({scenario.speed})"
+    best = _best(scenario) if scenario.speed != "limit" else {}
+
+    def below(name: str, unit: str) -> str:
+        value = best.get(name)
+        return "" if value is None else f"limit {quantities.shown(value, unit)}"
+
     return [
-        Headline(f"First token, 90% within {how}", result.ttft_s.p90, "s"),
-        Headline(f"Between tokens, 90% within {how}", result.itl_s.p90, "s"),
+        Headline(f"First token, 90% within {how}", result.ttft_s.p90, "s", below("first", "s")),
+        Headline(f"Between tokens, 90% within {how}", result.itl_s.p90, "s", below("between", "s")),
         Headline(f"Written, all together {how}", result.throughput_out_tok_per_s, "tokens/s"),
-        Headline(f"Carried at most {how}", result.ceiling_requests_per_s, "requests/s"),
+        Headline(f"Carried at most {how}", result.ceiling_requests_per_s, "requests/s", below("carried", "requests/s")),
     ]
+
+
+def _best(scenario: Scenario) -> dict[str, float | None]:
+    """Limits: of a first token and of a pass of one request alone, and of what is carried."""
+    machine = scenario.deployment
+    with recording():
+        first = prefill(machine, prompt=scenario.prompt, output_layer_last=True).pass_s
+        between = decode(machine, requests=1, past=scenario.prompt).pass_s
+    carried = ceiling_per_s(scenario.model_copy(update={"speed": "limit"}))
+    return {"first": plain(first), "between": plain(between), "carried": carried}
 
 
 def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:

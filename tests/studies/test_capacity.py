@@ -1,0 +1,103 @@
+"""What fits, leads and is priced: an engine's memory and layout, beside the limit."""
+
+import pytest
+
+from inferdash import links
+from inferdash.scenario import Scenario
+from inferdash.studies import capacity
+from inferdash.studies.learn import batching, compute_vs_memory, overview
+from inferdash.studies.numbers import Estimate, Headline, leading
+from inferdash.studies.run import memory, plan, planning
+
+LONG = "model=qwen3-235b-a22b&weights=fp8&gpus=8&prompt=32768"
+
+
+def scenario(query: str) -> Scenario:
+    decoded = links.decode(query)
+    assert decoded.problems == ()
+    return decoded.scenario
+
+
+def test_a_large_model_on_a_machine_holds_what_an_engine_leaves_it() -> None:
+    """Eight GPUs evenly and with all of their memory would hold 64 requests of 32k; with vLLM it is some 25."""
+    ours = scenario(f"{LONG}&v=2")
+    fit = capacity.batch_of(ours, tokens=32_768)
+    assert fit.limit == 64
+    assert fit.low == pytest.approx(22, abs=2)
+    assert fit.high == pytest.approx(28, abs=2)
+    stated = scenario(f"{LONG}&layout=tensor&memory_of=engine&v=1")
+    assert capacity.batch_of(stated, tokens=32_768) == Estimate(None, fit.expected, fit.low, fit.high)
+    assert memory.study(ours).largest_batch == memory.study(stated).largest_batch == fit.expected
+    whole = scenario(f"{LONG}&v=1")
+    assert capacity.batch_of(whole, tokens=32_768) == Estimate(64, None, None, None)
+    assert "8-way tensor parallel" in ours.subject
+
+
+@pytest.mark.parametrize("query", ["v=2", f"{LONG}&v=2", "accelerator=rtx-4090&v=2", "model=llama-3.3-70b&gpus=4&v=2"])
+def test_what_does_not_fit_is_neither_timed_nor_priced(query: str) -> None:
+    ours = scenario(query)
+    most = capacity.that_fit(ours, tokens=ours.prompt)
+    result = batching.study(ours)
+    assert result.compared_batch == min(256, most)
+    assert max(line.batch for line in result.table) <= most
+    named = {str(label) for label, *_ in batching.headline_numbers(ours, result)}
+    assert any(f"batch {result.compared_batch:,}" in label for label in named)
+    assert all(row["batch"] <= most for row in batching.curve_rows(ours, result)["expected"])
+
+
+def test_where_nothing_fits_there_is_no_price_and_a_way_out() -> None:
+    ours = scenario("model=llama-3.3-70b&v=2")
+    result = overview.study(ours)
+    assert [shown.value for shown in overview.headline_numbers(ours, result)] == [0]
+    assert "$" not in overview.sentence(ours, result) + batching.sentence(ours, batching.study(ours))
+    assert batching.curve_rows(ours, batching.study(ours)) == {}
+    ways = capacity.ways_out(ours, tokens=ours.prompt)
+    assert next(iter(ways.values())) == {"gpus": 2}
+    for changes in ways.values():
+        assert capacity.that_fit(ours.model_copy(update=changes), tokens=ours.prompt) >= 1
+    assert capacity.ways_out(scenario("v=2"), tokens=1024) == {}
+
+
+def test_expected_leads_with_its_band_and_the_limit_beside() -> None:
+    assert leading("Speed", Estimate(221, 140, 89, 205), "tokens/s") == Headline(
+        "Speed (expected)", 140, "tokens/s", "89 to 205, limit 221"
+    )
+    assert leading("First", Estimate(0.286, 2.07, 1.49, 2.93), "s").beside == "1.49 to 2.93, limit 286 ms"
+    assert leading("Speed", Estimate(221, 140, 89, 205), "tokens/s", speed="limit").value == 221
+    assert leading("Speed", Estimate(221, None, None, None), "tokens/s").label == "Speed (limit)"
+
+
+def test_the_switch_shows_one_or_the_other() -> None:
+    ours, limit = scenario("v=2"), scenario("speed=limit&v=2")
+    for page in (overview, batching):
+        assert all("(expected)" in one.label for one in page.headline_numbers(ours, page.study(ours)))
+        assert all("(limit)" in one.label for one in page.headline_numbers(limit, page.study(limit)))
+        assert "expected" in page.sentence(ours, page.study(ours))
+        assert page.study(ours) == page.study(limit)
+    assert ours.served.sharing == limit.served.sharing
+    assert limit.served.deployment.memory == limit.hardware.memory > ours.served.deployment.memory
+
+
+def test_limits_of_version_2_are_those_of_the_chapter() -> None:
+    """The limit is the whole memory and even sharing in both versions; what is expected is another machine."""
+    for query in ("", "gpus=4&", "model=qwen3-32b&gpus=2&batch=8&"):
+        one, two = scenario(f"{query}v=1"), scenario(f"{query}v=2")
+        old, new = compute_vs_memory.study(one), compute_vs_memory.study(two)
+        assert (old.prefill, old.decode, old.largest_batch) == (new.prefill, new.decode, new.largest_batch)
+        assert new.expected.decode.limit == old.expected.decode.limit
+
+
+def test_a_plan_tries_what_the_maker_publishes_and_says_among_what() -> None:
+    ours = scenario("model=gpt-oss-120b&prompt=2000&answer=400&load=20&v=2")
+    assert ours.tried == ("mxfp4",)
+    assert scenario("v=2").tried == ("bf16", "fp8")
+    assert scenario("weights=int4-g128&v=2").tried == ("bf16", "int4-g128", "fp8")
+    assert scenario("v=1").tried == ("bf16", "fp8")
+    found = plan.study(ours)
+    assert found.best is not None
+    assert (found.best.total_gpus, found.best.weights, found.best.usd_per_hour) == (1, "MXFP4", 4.99)
+    assert "the cheapest of 6 accelerators in MXFP4" in plan.sentence(ours, found)
+    command = planning.starts(ours)[0].text
+    assert command.startswith("vllm serve openai/gpt-oss-120b")
+    assert "--max-model-len 3072" in command
+    assert "--quantization" not in command
