@@ -44,7 +44,7 @@ def curve() -> dict[str, Any]:
             *theme.outlined(parts["own"], align="left", dx=14, dy=-12, fontWeight="bold"),
         ),
         description="Tokens a second of the whole batch, and of each request in it, against the requests in the batch.",
-        height=270,
+        height=theme.HEIGHT,
     )
 
 

@@ -39,7 +39,7 @@ def scatter() -> dict[str, Any]:
             equal.mark_line(strokeDash=[4, 4], color=theme.INK, strokeWidth=2).encode(alt.X("at_s:Q"), alt.Y("at_s:Q")),
         ),
         description="Published measurements, measured against expected.",
-        height=300,
+        height=theme.HEIGHT,
     )
 
 

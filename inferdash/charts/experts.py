@@ -31,7 +31,7 @@ def distinct() -> dict[str, Any]:
             *theme.outlined(own, align="left", dx=14, dy=16, fontWeight="bold"),
         ),
         description="Distinct experts that one pass loads, against the tokens in the batch.",
-        height=270,
+        height=theme.HEIGHT,
     )
 
 
@@ -56,5 +56,5 @@ def cost() -> dict[str, Any]:
             ends.mark_text(**theme.text(13, align="right", dy=16)).encode(text="label:N"),
         ),
         description="What a token costs, against the tokens in the batch.",
-        height=270,
+        height=theme.HEIGHT,
     )

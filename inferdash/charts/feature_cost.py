@@ -23,7 +23,7 @@ def bars(axis: str = "all users, dollars a month", *, ways: int = 2) -> dict[str
             )
         ),
         description="Cost by kind of token, with the cache and without.",
-        height=max(270, 110 + 40 * ways),
+        height=max(theme.HEIGHT, 110 + 40 * ways),
     )
 
 

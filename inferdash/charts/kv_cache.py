@@ -45,7 +45,7 @@ def grid() -> dict[str, Any]:
             cells.transform_filter("datum.named").mark_text(**theme.text(room)).encode(text="token:N"),
         ),
         description="Positions that each pass computes, with a KV cache and without.",
-        height=270,
+        height=theme.HEIGHT,
     )
 
 

@@ -51,7 +51,7 @@ def loading(along: str, title: str) -> dict[str, Any]:
             ),
         ),
         description=f"Memory read time of a pass, parameters and cache, and its expected time, against {title}.",
-        height=300,
+        height=theme.HEIGHT,
     )
 
 

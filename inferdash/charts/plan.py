@@ -36,5 +36,5 @@ def frontier() -> dict[str, Any]:
             *theme.outlined(best.encode(x, y), align="left", dx=14, dy=22, fontWeight="bold"),
         ),
         description="Dollars an hour of each set-up against the time between its tokens.",
-        height=280,
+        height=theme.HEIGHT,
     )

@@ -34,5 +34,5 @@ def lifetime() -> dict[str, Any]:
             own.mark_text(**theme.text(dy=-22, fontWeight="bold")).encode(text="label:N"),
         ),
         description="Billed input of a request, against the time between two requests.",
-        height=270,
+        height=theme.HEIGHT,
     )

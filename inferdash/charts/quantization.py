@@ -46,12 +46,12 @@ def error() -> dict[str, Any]:
 
 def sizes() -> dict[str, Any]:
     """Rows of `_bars`, a format each."""
-    return _bars(300)
+    return _bars(theme.HEIGHT)
 
 
 def part_sizes() -> dict[str, Any]:
     """Rows of `_bars`, a part of the model each."""
-    return _bars(270)
+    return _bars(theme.HEIGHT)
 
 
 @cache

@@ -85,5 +85,5 @@ def roofline() -> dict[str, Any]:
             .encode(x, alt.Y("named_at:Q"), text="label:N"),
         ),
         description="Roofline: attainable FLOP/s against operations per byte, with the passes of this scenario.",
-        height=280,
+        height=theme.HEIGHT,
     )

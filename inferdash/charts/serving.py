@@ -30,7 +30,7 @@ def bars() -> dict[str, Any]:
             )
         ),
         description="The first requests over time: waiting, reading the prompt, writing the answer.",
-        height=290,
+        height=theme.HEIGHT,
     )
 
 

@@ -16,6 +16,8 @@ INK: Final = "currentColor"
 """The colour of the page's text, in light and dark."""
 
 LINE: Final = 4
+HEIGHT: Final = 300
+"""Pixels of the picture that a page begins with."""
 _LABEL_ROOM: Final = 44
 LABEL_SIZE: Final = 16
 _FAINT: Final = 0.13

@@ -11,7 +11,7 @@ from inferdash.ui.controls import typing
 _HERE: Final = Path(__file__).parent
 ICON: Final = (_HERE / "icon.svg").read_text(encoding="utf-8")
 _STYLE: Final = f"<style>{(_HERE / 'frame.css').read_text(encoding='utf-8')}</style>"
-_SCRIPT: Final = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("typing.js", "assist.js"))
+_SCRIPT: Final = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("typing.js", "sheet.js", "assist.js"))
 
 
 def assist() -> None:

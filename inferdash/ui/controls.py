@@ -39,8 +39,12 @@ def control(name: str, *, everywhere: bool = False) -> None:
 
 
 def controls(*names: str) -> None:
-    """The widgets of some fields in a row that folds on a phone, and below it what could not be read of them."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    """The widgets of some fields in a row, and below it what could not be read of them.
+
+    The first row of a page is what the page is about; on a phone it comes from below.
+    """
+    first = None if state.fields() else "controls"
+    with st.container(horizontal=True, vertical_alignment="bottom", key=first):
         for name in names:
             _drawn(name)
     _told(*names)

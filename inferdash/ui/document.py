@@ -13,6 +13,7 @@ from streamlit import file_util
 from inferdash.studies.report import PAGES
 
 _ADDED: Final = Path(__file__).with_name("document.html").read_text(encoding="utf-8")
+_SKIP: Final = '<a id="skip" href="#root" onclick="skip(event)">Skip to the controls</a>'
 _TITLE: Final = "<title>Streamlit</title>"
 
 
@@ -21,7 +22,7 @@ def document(name: str) -> str:
     title = escape(str(PAGES[name].TITLE))
     whole = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
     titled = whole.replace(_TITLE, f"<title>{title} · inferdash</title>\n{_ADDED}", 1)
-    return titled.replace("<body>", f'<body data-page="{title}">', 1)
+    return titled.replace("<body>", f'<body data-page="{title}">\n{_SKIP}', 1)
 
 
 def _answer(name: str) -> Callable[[Request], HTMLResponse]:

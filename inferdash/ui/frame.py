@@ -1,6 +1,7 @@
 """The script that Streamlit runs: the frame around every page."""
 
 import logging
+from typing import Final
 
 import streamlit as st
 
@@ -11,12 +12,15 @@ from inferdash.ui.assist import ICON, assist, style
 from inferdash.ui.mending import mended
 from inferdash.ui.sidebar import sidebar
 
+_SIDEBAR: Final = 290
+"""Its width in pixels; on a phone it is closed."""
+
 
 def _home() -> None:
     """The root holds no page of its own."""
 
 
-st.set_page_config(page_title="inferdash", page_icon=ICON, layout="wide", initial_sidebar_state="auto")
+st.set_page_config(page_title="inferdash", page_icon=ICON, layout="wide", initial_sidebar_state=_SIDEBAR)
 _pages = {
     name: st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
     for name, study in PAGES.items()

@@ -23,7 +23,8 @@ FOCUSED: Final = """() => {
 STOPS: Final = (
     *("Model", "KV cache precision", "Accelerator", "Engine", "Own hardware figures", "Answer tokens"),
     *("Title", "Reset to the chapter’s example"),
-    *(PAGES[name].TITLE for names in GROUPS.values() for name in names),
+    *GROUPS,
+    *(PAGES[name].TITLE for name in GROUPS["Learn"]),
     *("Share", "Batch", "Prompt tokens", "Weight precision", "GPUs"),
     *("The two passes in numbers", "What engines reach of the limit", "One request, from sending to the last token"),
     *("Speculative decoding", "Working", "Sources"),

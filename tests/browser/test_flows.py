@@ -286,10 +286,11 @@ def test_a_click_on_a_cell_of_the_table_of_models_chooses_also_after_back(page: 
         expect(page.get_by_role("heading", level=1)).to_contain_text("Llama 3 8B")
 
 
-def test_every_page_is_in_sight_on_a_phone(page: Page) -> None:
+def test_every_page_is_in_the_menu_of_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     page.goto("/traffic?v=1")
     settled(page)
+    page.get_by_role("navigation", name="Pages").get_by_role("button", name="Your traffic").click()
     boxes = [link.bounding_box() for link in page.get_by_role("navigation", name="Pages").get_by_role("link").all()]
     assert len(boxes) == len(PAGES)
     for box in boxes:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from inferdash import links, quantities
 from inferdash.scenario import BASE, FIELDS, Place, Scenario, mark
-from inferdash.studies.report import PAGES
+from inferdash.studies.report import GROUPS, PAGES
 from tests.scenarios import idle
 
 Shown = dict[str, str]
@@ -101,6 +101,17 @@ def circuit(names: Sequence[str]) -> list[tuple[str, str]]:
     return pairs[::2] + pairs[1::2]
 
 
+def follow(tab: Page, page: str) -> None:
+    """Clicks on a page's link, in the menu of its group where it lies in one."""
+    row = tab.get_by_role("navigation", name="Pages")
+    link = row.get_by_role("link", name=str(PAGES[page].TITLE), exact=True)
+    group = next(title for title, names in GROUPS.items() if page in names)
+    row.locator("button[data-here]").wait_for()
+    if row.locator("button[data-here]").inner_text() != group:
+        row.get_by_role("button", name=group, exact=True).click()
+    link.click()
+
+
 def path(page: str) -> str:
     """The path of a page."""
     return page.replace("_", "-")
@@ -155,8 +166,7 @@ class Walk:
 
     def click(self, page: str) -> None:
         """Clicks on the page's link, without waiting for what comes of it."""
-        row = self.tab.get_by_role("navigation", name="Pages")
-        row.get_by_role("link", name=str(PAGES[page].TITLE), exact=True).click()
+        follow(self.tab, page)
 
     def compare(self, page: str, said: str) -> bool:
         """Whether the page comes to show what it shows by its link; what it shows instead is noted."""
