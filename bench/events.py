@@ -15,7 +15,8 @@ import numpy as np
 from bench.pairs import ratio
 from inferdash.facts import library
 from inferdash.facts.prices import Rates, entered
-from inferdash.pricing.replay import Rules, replay
+from inferdash.pricing.kept import Rules
+from inferdash.pricing.tally import replay
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import BASE
 from inferdash.serving.pass_times import pass_times

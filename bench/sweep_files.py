@@ -8,6 +8,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterator
+from datetime import date
 from functools import partial
 from typing import Any, Final
 
@@ -111,7 +112,8 @@ def _broken(source: random.Random, content: bytes) -> bytes:
 
 def problem_of(content: bytes) -> str:
     """What is wrong with how both readers take a file; empty where nothing is."""
-    billed = traffic.study(io.BytesIO(content), _WAYS)
+    file = traffic.read(io.BytesIO(content), traffic.rules_of(_WAYS))
+    billed = traffic.study(file, _WAYS, date(2026, 11, 29))
     own = own_requests.study(io.BytesIO(content))
     for sentence in (*billed.problems, *own.problems, traffic.sentence(BASE, billed)):
         if not sentence.isprintable() or len(sentence) >= 600:

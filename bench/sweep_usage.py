@@ -18,7 +18,8 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 from inferdash.facts.prices import Rates, entered
-from inferdash.pricing.replay import Rules, replay
+from inferdash.pricing.kept import Rules
+from inferdash.pricing.tally import replay
 from inferdash.pricing.traces import Trace
 
 SEED: Final = 20261130

@@ -18,15 +18,19 @@ from typing import Any
 from inferdash import answers, links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
+from inferdash.facts.price_names import edges, longest
 from inferdash.facts.prices import PriceList, Rates, entered
 from inferdash.pricing.blocks import UNITS, Written
+from inferdash.pricing.kept import Rules
 from inferdash.pricing.packed import Folder
-from inferdash.pricing.recorded import Ledger, Recorded
-from inferdash.pricing.replay import Replay, Rules, replay
+from inferdash.pricing.recorded import Recorded, recorded
+from inferdash.pricing.replay import Replay
+from inferdash.pricing.tally import as_totals, bill, counted
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies import report
 from inferdash.studies.check import model, score
+from inferdash.studies.numbers import literal
 from inferdash.studies.price import traffic
 
 _NOT_READ_IN_FULL = 2
@@ -101,6 +105,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     run.add_argument("--rules", help=f"of the cache, in tokens and seconds ({_RULES}, or those of the API)")
     run.add_argument("--block", type=int, default=0, help="tokens of a block of a trace (or as its numbers say)")
     run.add_argument("--time-unit", choices=tuple(UNITS), default="", help="of a trace (or as its times say)")
+    run.add_argument("--dates", choices=("month", "day"), default="", help="what stands first in 11/02/2026")
     run.add_argument("--json", action="store_true", help="as JSON")
     tests = commands.add_parser("score", help="hold load tests against what is expected of them")
     tests.add_argument(
@@ -120,7 +125,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         case "model":
             return _model(given.source, contexts=given.context, as_json=given.json)
         case "replay":
-            written = (given.block, given.time_unit)
+            written = {"block_tokens": given.block, "unit": given.time_unit, "dates": given.dates}
             return _replay(given.file, priced=given.prices, rules=given.rules, written=written, as_json=given.json)
         case "score":
             return _score(given.file, given.on, as_json=given.json)
@@ -159,7 +164,7 @@ def _report(link: str, *, as_markdown: bool) -> int:
     if as_markdown:
         print(report.markdown(decoded.scenario, f"?{links.encode(decoded.scenario)}"), end="")
         for sentence in sentences:
-            print(f"\n- {report.literal(sentence)}")
+            print(f"\n- {literal(sentence)}")
     else:
         _print_json(answers.report(link))
     return _NOT_READ_IN_FULL if sentences else 0
@@ -240,24 +245,25 @@ def _score(source: str, link: str | None, *, as_json: bool) -> int:
     return _NOT_READ_IN_FULL if any(one.problem for one in found) else 0
 
 
-def _replay(source: str, *, priced: str, rules: str | None, written: tuple[int, str], as_json: bool) -> int:
+def _replay(source: str, *, priced: str, rules: str | None, written: dict[str, Any], as_json: bool) -> int:
     try:
         prices, law = _priced(priced, rules)
         with _opened(source) as stream:
-            trace = Trace(stream, Written(block_tokens=written[0], unit=written[1]))
-            ledger = Ledger(prices)
-            result = replay(ledger.watched(trace), law, prices)
+            trace = Trace(stream, Written(**written))
+            counts, _ = as_totals(counted(trace, (law,), edges()), longest)
+            result = bill(counts, law, lambda _: prices)
     except (ValueError, OSError) as error:
         sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
         if as_json:
             _print_json({"problems": [sentence]})
         print(f"inferdash: {sentence}", file=sys.stderr)
         return _NOT_READ_IN_FULL
-    problems = [*trace.problems, *traffic.problems(result, prices)]
-    recorded, asked = ledger.recorded(), traffic.asks(result, prices)
-    notes = [*trace.notes, *traffic.cost_sentences(recorded, result)]
+    asked = traffic.asks(result, prices)
+    problems = [*trace.problems, *traffic.problems(result, asked), *traffic.one_price(trace.models)]
+    said = recorded(counts, law, lambda _: prices)
+    notes = [*trace.notes, *traffic.cost_sentences(said, result)]
     if as_json:
-        _print_json(_replay_numbers(result, recorded, billed=not asked) | {"problems": problems, "notes": notes})
+        _print_json(_replay_numbers(result, said, billed=not asked) | {"problems": problems, "notes": notes})
     else:
         print(_replay_text(result, billed=not asked))
         for sentence in (*problems, *notes):
@@ -272,7 +278,7 @@ def _opened(source: str) -> AbstractContextManager[Any]:
     return nullcontext(Folder(Path(source))) if Path(source).is_dir() else Path(source).open("rb")
 
 
-def _replay_numbers(result: Replay, recorded: Recorded | None, *, billed: bool) -> dict[str, Any]:
+def _replay_numbers(result: Replay, said: Recorded | None, *, billed: bool) -> dict[str, Any]:
     numbers = {
         "requests": result.requests,
         "fresh_tokens": result.fresh_tokens,
@@ -284,12 +290,12 @@ def _replay_numbers(result: Replay, recorded: Recorded | None, *, billed: bool) 
         "read_share": result.read_share,
         "why": dataclasses.asdict(result.why),
     }
-    if recorded:
+    if said:
         numbers["recorded"] = {
-            "requests": recorded.requests,
-            "cost_usd": float(recorded.usd),
-            "at_these_prices_usd": float(recorded.priced_usd) if billed else None,
-            "difference_usd": float(recorded.difference_usd) if billed else None,
+            "requests": said.requests,
+            "cost_usd": float(said.usd),
+            "at_these_prices_usd": float(said.priced_usd) if billed else None,
+            "difference_usd": float(said.difference_usd) if billed else None,
         }
     return numbers
 

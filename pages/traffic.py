@@ -1,11 +1,12 @@
 """What the reader's own requests cost, and what caching does for them."""
 
+from datetime import date
+
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
-from inferdash.studies.price import api
+from inferdash.studies.price import api, billed
 from inferdash.studies.price import traffic as page
-from inferdash.studies.price.feature_cost import legend
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -13,32 +14,48 @@ from inferdash.ui.uploading import uploaded
 
 scenario = state.scenario()
 ways = page.ways(scenario)
+rules = page.rules_of(ways)
 head = st.container()
 controls("api", "service")
-written = page.written(st.session_state.get(page.BLOCK), st.session_state.get(page.UNIT))
-result = uploaded(page.NAME, page.study, ways, written)
-billed = result if result and result.own.requests else None
+written = page.written(*(st.session_state.get(key) for key in (page.BLOCK, page.UNIT, page.DATES)))
+file = uploaded(page.NAME, page.read, rules, written, still=lambda before: before.answers(rules, written))
+result = page.study(file, ways, date.fromisoformat(scenario.prices)) if file else None
+bill = result if result and result.own.requests else None
+
+
+def models() -> None:
+    if bill:
+        table = billed.model_table(bill.parts, own=bill.as_billed)
+        parts.table(table)
+        parts.download(table, name="traffic-by-model")
+
+
+def days() -> None:
+    if bill:
+        st.markdown(page.month_sentence(bill))
+        rows = billed.day_rows(bill.parts)
+        if rows["days"]:
+            parts.chart(charts.days(), rows, key="days")
+            table = billed.day_table(bill.parts)
+            parts.table(table)
+            parts.download(table, name="traffic-by-day")
 
 
 def kinds() -> None:
-    if billed:
-        parts.table(page.kind_table(billed))
-
-
-def why() -> None:
-    if billed:
-        parts.table(page.why_table(billed))
+    if bill:
+        parts.table(page.kind_table(bill))
+        parts.table(page.why_table(bill))
 
 
 def others() -> None:
-    if billed:
+    if bill:
         controls("compared")
-        table = page.way_table(billed)
+        table = page.way_table(bill)
         parts.table(table)
         parts.download(table, name=page.NAME)
 
 
-def rules() -> None:
+def rules_of_cache() -> None:
     st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
 
 
@@ -46,30 +63,31 @@ with head:
     parts.result(
         page.TITLE,
         page.sentence(scenario, result) if result else page.QUESTION,
-        page.headline_numbers(billed) if billed else (),
+        page.headline_numbers(bill) if bill else (),
         page.subject(scenario),
     )
-if billed:
-    bars = charts.bars("dollars for these requests", ways=len(billed.found))
-    parts.chart(bars, page.bar_rows(billed), key="bars")
-    st.caption(legend())
+    if bill:
+        bars = charts.bars("dollars for these requests", ways=len(bill.found))
+        parts.chart(bars, page.bar_rows(bill), key="bars")
 parts.notes((*result.problems, *result.notes) if result else ())
-if result and (result.block_tokens or page.is_open(result)):
-    with st.expander("How the trace is written"):
+if result and (result.block_tokens or page.is_open(result, written)):
+    with st.expander("How the file is written"):
         st.number_input(
             "Tokens of a block (0: as its numbers say)", min_value=0, value=0, key=page.BLOCK, on_change=state.acted
         )
         st.selectbox("Unit of its times", page.UNIT_NAMES, key=page.UNIT, on_change=state.acted)
+        st.selectbox("In dates such as 11/02/2026", page.ORDER_NAMES, key=page.DATES, on_change=state.acted)
 st.markdown(api.unpriced(scenario))
 if result is None:
     st.markdown(page.FILES)
-if billed:
+if bill:
     sections(
         {
-            "Where the money went": kinds,
-            "Why tokens were not read from the cache": why,
+            "By model": models,
+            "By day, and a month": days,
             "Other lifetimes and other models": others,
+            "Where the money went, and why tokens were not read from the cache": kinds,
         }
     )
-sections({"Rules of the cache": rules})
+sections({"Rules of the cache": rules_of_cache})
 proof(scenario)

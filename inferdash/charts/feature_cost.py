@@ -7,6 +7,9 @@ import altair as alt
 
 from inferdash.charts import theme
 
+KINDS = theme.named_meaning({"compute": "input", "memory": "cache write", "cache": "cached input", "money": "output"})
+"""Colours the parts of a bill, and says which is which."""
+
 
 @cache
 def bars(axis: str = "all users, dollars a month", *, ways: int = 2) -> dict[str, Any]:
@@ -17,13 +20,33 @@ def bars(axis: str = "all users, dollars a month", *, ways: int = 2) -> dict[str
             parts.mark_bar(height=alt.RelativeBandSize(0.7), stroke=theme.INK, strokeWidth=1).encode(
                 alt.X("start:Q", axis=theme.money_axis(axis)),
                 alt.X2("end:Q"),
-                alt.Y("way:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=150)),
-                color=theme.MEANING,
+                alt.Y("way:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=220)),
+                color=KINDS,
                 tooltip=[alt.Tooltip("label:N", title=""), alt.Tooltip("way:N", title="")],
             )
         ),
         description="Cost by kind of token, with the cache and without.",
-        height=max(theme.HEIGHT, 110 + 40 * ways),
+        height=max(theme.HEIGHT, 130 + 34 * ways),
+    )
+
+
+@cache
+def days() -> dict[str, Any]:
+    """Rows "days": dollars of a day by kind of token, one after another in time."""
+    return theme.finished(
+        alt.layer(
+            alt.Chart(alt.NamedData("days"))
+            .mark_bar()
+            .encode(
+                alt.X("day:O", axis=alt.Axis(title="day", labelAngle=0, labelOverlap="greedy", ticks=False)),
+                alt.Y("usd:Q", stack="zero", axis=theme.money_axis("dollars")),
+                order=alt.Order("place:Q"),
+                color=KINDS,
+                tooltip=[alt.Tooltip("day:O", title="day"), alt.Tooltip("label:N", title="")],
+            )
+        ),
+        description="Cost of each day by kind of token.",
+        height=320,
     )
 
 

@@ -39,6 +39,7 @@ CHARTS: Final = (
     experts.distinct,
     experts.cost,
     feature_cost.bars,
+    feature_cost.days,
     feature_cost.drivers,
     partial(feature_cost.models, 10),
     serving.bars,

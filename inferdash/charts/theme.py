@@ -31,6 +31,26 @@ MEANING: Final = alt.Color("meaning:N", scale=alt.Scale(domain=list(MEANINGS)), 
 """Colours a mark by the field "meaning", which holds a meaning."""
 
 
+def named_meaning(names: dict[str, str]) -> alt.Color:
+    """The same with a legend above the chart: meaning -> what a mark of it is called here."""
+    label = " : ".join(f"datum.value == '{meaning}' ? '{name}'" for meaning, name in names.items())
+    legend = alt.Legend(
+        title=None,
+        values=[*names],
+        labelExpr=f"{label} : ''",
+        labelColor=INK,
+        labelFontSize=LABEL_SIZE,
+        labelLimit=0,
+        symbolType="square",
+        symbolSize=260,
+        symbolStrokeWidth=0,
+        columnPadding=18,
+        orient="top",
+        direction="horizontal",
+    )
+    return alt.Color("meaning:N", scale=alt.Scale(domain=list(MEANINGS)), legend=legend)
+
+
 def axis(title: str) -> alt.Axis:
     """An axis from 0 with its quantity and unit as title; large numbers carry k, M, G and so on."""
     return alt.Axis(

@@ -147,7 +147,8 @@ def corrections() -> tuple[Correction, ...]:
 
 
 @cache
-def _providers() -> Mapping[str, Any]:
+def providers_listed() -> Mapping[str, Any]:
+    """Id -> provider, as the package has it."""
     from genai_prices import data  # noqa: PLC0415 - a list of two thousand models, for those who ask for prices
 
     return {provider.id: provider for provider in data.providers}
@@ -155,7 +156,7 @@ def _providers() -> Mapping[str, Any]:
 
 def providers() -> dict[str, str]:
     """Id -> name of each provider that prices tokens."""
-    return {key: provider.name for key, provider in _providers().items()}
+    return {key: provider.name for key, provider in providers_listed().items()}
 
 
 def models(provider: str) -> dict[str, str]:
@@ -163,7 +164,7 @@ def models(provider: str) -> dict[str, str]:
     now = datetime.now(UTC)
     return {
         model.id: model.name or model.id
-        for model in _providers()[provider].models
+        for model in providers_listed()[provider].models
         if not model.deprecated and _priced(model.get_prices(now))
     }
 
@@ -172,7 +173,7 @@ def _priced(prices: Any) -> bool:
     return prices.input_mtok is not None and prices.output_mtok is not None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, service: str = "standard") -> PriceList:
     """What a model costs on a day.
 
@@ -186,7 +187,7 @@ def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, servi
     Raises:
         UnknownModelError: where the provider, the model or the service is not in the list, or has no price for tokens.
     """
-    known = _providers().get(provider)
+    known = providers_listed().get(provider)
     if known is None:
         raise UnknownModelError(f"{provider[:80]} is not in the list of prices.")
     found = next((one for one in known.models if one.id == model), None) or known.find_model(model)

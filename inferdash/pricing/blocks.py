@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from inferdash.pricing.dates import Order
 from inferdash.pricing.values import Record, UnreadLineError, is_number
 
 UNITS: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -28,6 +29,8 @@ class Written:
     """Tokens of a block."""
     unit: str = ""
     """Unit of its times: s, ms, us or ns."""
+    dates: Order = ""
+    """What stands first in dates such as 11/02/2026."""
 
     def __post_init__(self) -> None:
         """Refuses what is none.

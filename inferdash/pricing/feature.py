@@ -14,7 +14,9 @@ import numpy as np
 from inferdash.formula import Number, formula
 
 DAYS: Final = 30
-"""Days of a month."""
+"""Days of a month, wherever a month is said: the one of the first links, and easily checked by hand."""
+HOURS: Final = 24 * DAYS
+"""Hours of a month."""
 _DAY_S: Final = 86_400
 
 

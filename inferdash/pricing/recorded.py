@@ -1,12 +1,12 @@
 """What a log itself says that its requests cost, beside what they cost at given prices."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from inferdash.facts.prices import PriceList, Rates
-from inferdash.pricing.replay import Request
-from inferdash.pricing.tokens import Tokens, usd
+from inferdash.facts.prices import PriceList
+from inferdash.pricing.kept import Rules
+from inferdash.pricing.tally import Counts, Group, bill
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,37 +26,14 @@ class Recorded:
         return self.usd - self.priced_usd
 
 
-class Ledger:
-    """Adds up what a log says of cost while its requests pass through."""
-
-    def __init__(self, prices: PriceList) -> None:
-        self._prices = prices
-        self._requests = 0
-        self._usd = Decimal(0)
-        self._tokens: dict[Rates, Tokens] = {}
-
-    def watched(self, requests: Iterable[Request]) -> Iterator[Request]:
-        """The requests, as they are."""
-        for request in requests:
-            if request.usd is not None:
-                self._add(request, request.usd)
-            yield request
-
-    def _add(self, request: Request, usd_said: Decimal) -> None:
-        self._requests += 1
-        self._usd += usd_said
-        rates = self._prices.for_input(request.each_tokens or request.input_tokens)
-        split = request.recorded
-        read, stored, hour = (
-            (split.read_tokens, split.written_tokens, split.written_long_tokens) if split else (0, 0, 0)
-        )
-        own = Tokens(request.input_tokens - read - stored, read, stored - hour, hour, request.output_tokens)
-        self._tokens[rates] = self._tokens.get(rates, Tokens()) + own
-
-    def recorded(self) -> Recorded | None:
-        """Both sums; None where the log says nothing of cost."""
-        if not self._requests:
-            return None
-        kinds = (dollars for rates, tokens in self._tokens.items() for dollars in usd(tokens, rates).values())
-        priced = sum(kinds, Decimal(0))
-        return Recorded(requests=self._requests, usd=self._usd, priced_usd=priced)
+def recorded(counts: Counts, rules: Rules, prices: Callable[[Group], PriceList | None]) -> Recorded | None:
+    """Both sums over requests that have prices; None where the log says nothing of cost."""
+    said = [sums for group, sums in counts.groups(rules) if group.said and prices(group) is not None]
+    if not said:
+        return None
+    priced = bill(counts, rules, prices, said=True)
+    return Recorded(
+        requests=sum(sums.requests for sums in said),
+        usd=sum((sums.usd for sums in said), Decimal(0)),
+        priced_usd=priced.cost_usd,
+    )

@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 from inferdash.pricing import blocks as blocks_of
 from inferdash.pricing.blocks import UNITS, Written
 from inferdash.pricing.copies import Copies
+from inferdash.pricing.dates import order_of
 from inferdash.pricing.dialects.names import LONGEST_NAME
 from inferdash.pricing.dialects.reading import Reader, Said
 from inferdash.pricing.packed import Archive, Folder, Readable, archive_of
@@ -137,9 +138,6 @@ class Trace:
             sentences.append(f"{which} not say what prompts have in common, so nothing is read from the cache there.")
         if self._timed is False and self._count:
             sentences.append("The file has no times.")
-        if len(self._models) > 1:
-            several = f"{len(self._models)}{' or more' if len(self._models) >= _MOST_MODELS else ''}"
-            sentences.append(f"The requests went to {several} models; the same prices are used for all.")
         if not self._count and not sentences:
             sentences.append("The file holds no requests.")
         return tuple(sentences)
@@ -222,7 +220,20 @@ class Trace:
             self._refuse(refused)
             return iter(())
         text = head.decode("utf-8-sig", errors="replace").lstrip()
+        self._date(text)
         return self._ended(self._reader_of(text, chain(first, pieces)))
+
+    def _date(self, head: str) -> None:
+        """Finds what stands first in the dates of a spreadsheet."""
+        order, shown = order_of(head)
+        self._reader.order = self._written.dates or order
+        if shown and self._reader.order:
+            self._understood[f"Dates such as {shown} have the {self._reader.order} first."] = None
+        elif shown:
+            self._said.append(
+                f"Whether the month or the day stands first in dates such as {shown} {blocks_of.SAY_IT}: lines are read"
+                " without a time until you say it."
+            )
 
     def _reader_of(self, text: str, pieces: Iterator[bytes]) -> Iterator[Request]:
         if text.startswith("["):
@@ -383,7 +394,14 @@ class Trace:
             recorded=counted.recorded,
             usd=said.usd,
             each_tokens=each,
+            requests=max(1, said.requests),
+            model=self._named(said.models),
         )
+
+    def _named(self, models: Sequence[str]) -> str:
+        """The first model of a record, as it is kept; "" for those beyond the hundred that are told apart."""
+        kept = _printable(models[0][:_LONGEST_MODEL]) if models else ""
+        return kept if kept in self._models else ""
 
     # Traces that name the blocks of prompts
 
@@ -461,13 +479,15 @@ class Trace:
                 blocks=_blocks(record.get("hash_ids")),
                 block_tokens=self.block_tokens,
             )
+            if isinstance(model := record.get("model"), str):
+                self._note_model(model)
+                request = request._replace(model=self._named([model]))
             if request.blocks and not self.block_tokens:
                 self._check(request)
         except UnreadLineError as error:
             self._leave_out(error)
             yield None
             return
-        self._note_model(record.get("model"))
         yield request
 
     # CSV

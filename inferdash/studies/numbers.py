@@ -170,3 +170,8 @@ def show(value: Any, unit: str) -> str:
 def plain(value: Number | None) -> float | None:
     """A result of a formula as a Python number."""
     return None if value is None else float(value)
+
+
+def literal(text: str) -> str:
+    """Text whose signs no reader of Markdown takes for markup."""
+    return "".join(f"\\{c}" if c.isascii() and not c.isalnum() and not c.isspace() else c for c in text)

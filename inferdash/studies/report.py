@@ -8,7 +8,7 @@ from typing import Any, Final
 from inferdash.scenario import Scenario
 from inferdash.studies.check import evidence, model
 from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, overview, quantization
-from inferdash.studies.numbers import lines
+from inferdash.studies.numbers import lines, literal
 from inferdash.studies.price import feature_cost, prompt_cache, traffic
 from inferdash.studies.run import memory, plan, serving
 
@@ -56,8 +56,3 @@ def markdown(scenario: Scenario, link: str) -> str:
         rows = [f"| {': '.join(line.labels)} | {line.shown} |" for line in lines(result) if line.unit != "rows"]
         chapters.append("\n".join(["| quantity | value |", "| --- | --- |", *rows]))
     return "\n\n".join(chapters) + "\n"
-
-
-def literal(text: str) -> str:
-    """Text whose signs no reader of Markdown takes for markup."""
-    return "".join(f"\\{c}" if c.isascii() and not c.isalnum() and not c.isspace() else c for c in text)

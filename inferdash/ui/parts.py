@@ -12,8 +12,7 @@ import streamlit as st
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
-from inferdash.studies.numbers import Headline, Table
-from inferdash.studies.report import literal
+from inferdash.studies.numbers import Headline, Table, literal
 from inferdash.ui import state
 from inferdash.ui.controls import control
 

@@ -22,20 +22,27 @@ _LOST: Final = "_lost"
 """Session state: how many files were lost; each time the uploader is a new and empty one."""
 
 
-def uploaded(page: str, study: Callable[..., T], *asked: Hashable) -> T | None:
+def uploaded(
+    page: str, study: Callable[..., T], *asked: Hashable, still: Callable[[T], bool] = lambda _: False
+) -> T | None:
     """What came of the reader's file, or of the example; None where there is none yet, it was stopped, or it failed.
 
     Args:
         page: whose file it is.
         study: a function of a module that reads a file, open for bytes, with what follows it.
         asked: what the study depends on beside the file.
+        still: whether what came of the same file before answers what is asked now, too.
     """
     file = _file(page)
     st.button("Try an example", key="_try", on_click=_try, args=(page,), disabled=file is not None)
     if file is None and st.session_state.get(_EXAMPLE) != page:
         return None
-    question: Hashable = (page, file.file_id if file else "", asked)
-    done: dict[Hashable, T | heavy.HeavyWorkError] = st.session_state.get(_DONE, {})
+    whose = (page, file.file_id if file else "")
+    question = (whose, asked)
+    done: dict[tuple[Hashable, Hashable], T | heavy.HeavyWorkError] = st.session_state.get(_DONE, {})
+    for (of, _), came in done.items():
+        if question not in done and of == whose and not isinstance(came, heavy.HeavyWorkError) and still(came):
+            return came
     if question not in done:
         if st.session_state.get(_STOPPED) == question:
             st.text("Stopped before the end of the file.")

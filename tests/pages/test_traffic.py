@@ -3,14 +3,16 @@
 import io
 import json
 import re
+from datetime import date
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
+from inferdash.facts import prices
 from inferdash.scenario import Scenario
-from inferdash.studies.price import traffic
-from inferdash.studies.report import literal
+from inferdash.studies.numbers import literal
+from inferdash.studies.price import billed, traffic
 from inferdash.ui.server import FRAME
 from tests.pages.fields import field, unfolded
 
@@ -40,8 +42,13 @@ def test_the_example_costs_what_is_known() -> None:
 
 
 def asked(*lines: object, query: str = "v=1") -> traffic.Traffic:
-    file = io.BytesIO("\n".join(json.dumps(line) for line in lines).encode())
-    return traffic.study(file, traffic.ways(links.decode(query).scenario))
+    return read("\n".join(json.dumps(line) for line in lines).encode(), query)
+
+
+def read(content: bytes, query: str = "v=1", dates: str = "") -> traffic.Traffic:
+    ways = traffic.ways(links.decode(query).scenario)
+    file = traffic.read(io.BytesIO(content), traffic.rules_of(ways), traffic.written(0, "", dates))
+    return traffic.study(file, ways, date(2026, 11, 29))
 
 
 REQUEST = {"time": 1, "model": "m", "input_tokens": 1_000_000, "output_tokens": 0}
@@ -58,7 +65,7 @@ def test_a_long_lifetime_stores_at_its_own_price() -> None:
 
 
 def test_nothing_can_be_read_is_a_sentence() -> None:
-    result = traffic.study(io.BytesIO(b"\x00\x01"), traffic.ways(Scenario()))
+    result = read(b"\x00\x01")
     assert traffic.sentence(Scenario(), result) == "No request of this file could be read."
     assert result.problems == ("The file is not text in UTF-8.",)
 
@@ -100,3 +107,74 @@ def test_a_file_makes_no_link_picture_or_formula() -> None:
     (said,) = (one.value for one in app.markdown if "evil" in one.value)
     assert not re.search(r"(?<!\\)[\[\]()!$<>]", said.replace(":material/info:", ""))
     assert not re.search(r"https?\\?:\\?/|www\\?\.|\w\\?@\\?\w", said)
+
+
+OWN_MODELS = b"""date,model,input_tokens,cached_tokens,output_tokens
+2026-11-01,claude-sonnet-4-6,100000,40000,10000
+2026-11-01T08:00:00,gpt-5-mini,100000,20000,10000
+2026-11-03,nonesuch-9,1500,300,100
+"""
+
+
+def test_each_line_is_billed_at_its_own_model() -> None:
+    """Sonnet 4.6 at $3, $0.30 and $15: 0.18 + 0.012 + 0.15; GPT-5 mini at $0.25, $0.025 and $2."""
+    result = read(OWN_MODELS, "api=openai/gpt-6-luna&compared=&v=1")
+    assert result.as_billed
+    assert [name for name, _ in result.found][:2] == ["As billed", "GPT-6 Luna"]
+    assert float(result.own.cost_usd) == pytest.approx(0.342 + 0.0405)
+    assert traffic.sentence(Scenario(), result).startswith("2 of 3 requests cost $0.383 as billed")
+    assert any("nonesuch-9 (1 request)" in sentence for sentence in result.problems)
+    models = billed.model_table(result.parts, own=True).markdown()
+    assert "$0.342 | 89.4% | 1 | 100,000 | 40,000 | 10,000 | anthropic/claude-sonnet-4-6" in models
+    assert sum(row["usd"] for row in billed.day_rows(result.parts)["days"]) == pytest.approx(0.3825)
+
+
+def test_each_line_has_the_prices_of_its_own_day() -> None:
+    """Gemini 3.8 Flash doubles on 2027-01-01, from $0.75 for a million tokens."""
+    lines = (
+        {"time": f"{day}T12:00:00", "model": "gemini-3.8-flash", "input_tokens": 100_000, "output_tokens": 0}
+        for day in ("2026-12-31", "2027-01-01")
+    )
+    assert float(asked(*lines).own.cost_usd) == pytest.approx(0.075 + 0.15)
+
+
+DAILY = """Date,Model,{}Input Tokens,Cached Tokens,Output Tokens
+11/13/2026,gpt-6-sol,{}"2,400,000","900,000",30000
+11/14/2026,gpt-6-sol,{}"2,000,000","800,000",20000
+11/15/2026,gpt-6-sol,{}"100,000","0",10000
+"""
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_totals_of_days_have_no_long_prompts(counts: bool) -> None:
+    """Dates of the US; a day of 2.4 million tokens is no request, whether its requests are counted or not."""
+    text = DAILY.format(*(("Requests,", '"1,200",', "1000,", "50,") if counts else ("",) * 4)).encode()
+    result = read(text)
+    own = prices.price_list("openai", "gpt-6-sol", day=date(2026, 11, 14)).rates
+    assert own != prices.price_list("openai", "gpt-6-sol", day=date(2026, 11, 14)).for_input(2_000_000)
+    fresh, read_, output = 2_800_000, 1_700_000, 60_000
+    whole = (fresh * own.of("fresh") + read_ * own.of("read") + output * own.of("output")) / 1_000_000
+    assert result.own.cost_usd == whole
+    assert result.own.over_tier == 0
+    assert result.own.requests == (2250 if counts else 3)
+    assert any("have the month first" in note for note in result.notes)
+    assert result.days == 3
+    assert result.month_usd == pytest.approx(10 * float(whole))
+
+
+def test_a_long_request_is_no_total_of_a_day() -> None:
+    line = {"model": "gpt-6-sol", "input_tokens": 500_000, "output_tokens": 0, "cached_tokens": 0}
+    result = asked(*({**line, "time": f"2026-11-13T0{hour}:30:00"} for hour in range(4)))
+    assert result.own.over_tier == 4
+
+
+def test_dates_that_leave_it_open_are_asked_about() -> None:
+    text = b"Date,Model,Input Tokens,Cached Tokens,Output Tokens\n"
+    text += b"".join(b"%s,gpt-6-sol,1000,0,10\n" % day for day in (b"11/05/2026", b"11/08/2026", b"11/02/2026"))
+    result = read(text)
+    assert traffic.is_open(result, traffic.written(0, "", ""))
+    assert result.own.requests == 3
+    assert result.days is None
+    assert result.month_usd is None
+    assert read(text, dates="month first (11/30/2026)").days == 7
+    assert read(text, dates="day first").days == (date(2026, 8, 11) - date(2026, 2, 11)).days + 1

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from inferdash.facts import library, prices
 from inferdash.facts.prices import PriceList, Rates, Tier, price_list
+from inferdash.pricing.kept import Rules
 from inferdash.pricing.prompt_cache import storage_usd
-from inferdash.pricing.replay import Request, Rules, replay
+from inferdash.pricing.replay import Request
+from inferdash.pricing.tally import replay
 from inferdash.pricing.tokens import InconsistentUsageError, Tokens, bill, of_total, without_cache
 from inferdash.pricing.usage import usage
 

@@ -15,13 +15,16 @@ from typing import Any, Final
 import pytest
 
 from inferdash.facts.prices import Rates, entered
+from inferdash.pricing import tally
 from inferdash.pricing.blocks import Written
 from inferdash.pricing.dialects import documented
 from inferdash.pricing.dialects.declared import dialects
 from inferdash.pricing.dialects.reading import Reader
+from inferdash.pricing.kept import Rules
 from inferdash.pricing.packed import Folder
-from inferdash.pricing.recorded import Ledger
-from inferdash.pricing.replay import Replay, Rules, replay
+from inferdash.pricing.recorded import recorded
+from inferdash.pricing.replay import Replay
+from inferdash.pricing.tally import replay
 from inferdash.pricing.traces import Trace
 
 HERE: Final = Path(__file__).parent
@@ -391,10 +394,9 @@ def test_what_does_not_follow_is_asked_and_can_be_said() -> None:
 
 
 def test_the_cost_that_a_log_says_stands_beside_the_bill() -> None:
-    ledger = Ledger(PRICES)
     log = '{"input_tokens": 1000000, "output_tokens": 0, "cost": 2.5}\n{"input_tokens": 5, "output_tokens": 0}'
-    assert len([*ledger.watched(Trace(io.BytesIO(log.encode())))]) == 2
-    found = ledger.recorded()
+    rules = Rules(minimum_tokens=0, increment_tokens=1, lifetime_s=1, renewed=True)
+    found = recorded(tally.counted(Trace(io.BytesIO(log.encode())), (), ()), rules, lambda _: PRICES)
     assert found is not None
     assert (found.requests, found.usd, found.priced_usd) == (1, Decimal("2.5"), Decimal(3))
     assert found.difference_usd == Decimal("-0.5")

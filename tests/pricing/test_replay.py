@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from inferdash import shipped
 from inferdash.facts.prices import KINDS, PriceList, Rates, Tier, entered
-from inferdash.pricing import replay as module
-from inferdash.pricing.replay import NotRead, Replay, Request, Rules, Split, replay, replays
+from inferdash.pricing import kept as module
+from inferdash.pricing.kept import Rules
+from inferdash.pricing.replay import NotRead, Replay, Request, Split
+from inferdash.pricing.tally import replay, replays
 from inferdash.pricing.tokens import Tokens, bill
 from inferdash.pricing.traces import Trace
 

@@ -43,9 +43,9 @@ def nothing_told(_: float, __: str) -> None:
 
 def test_a_file_is_read_as_in_this_process() -> None:
     content = b'{"time": 1, "input_tokens": 1000000, "output_tokens": 5}\nnonsense\n'
-    ways = traffic.ways(Scenario())
-    found = heavy.done(traffic.study, ways, told=nothing_told, content=memoryview(content))
-    assert found == traffic.study(io.BytesIO(content), ways)
+    rules = traffic.rules_of(traffic.ways(Scenario()))
+    found = heavy.done(traffic.read, rules, told=nothing_told, content=memoryview(content))
+    assert found == traffic.read(io.BytesIO(content), rules)
     assert len(heavy.done(own_requests.study, told=nothing_told, content=memoryview(content)).who) == 1
     assert heavy.done(os.getppid, told=nothing_told) == os.getpid()
 

@@ -7,13 +7,14 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from inferdash.pricing.dates import Order
 from inferdash.pricing.dialects.declared import bare_names, dialects, known_names, loose_names
 from inferdash.pricing.dialects.fitting import Counted, Fit
 from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.plans import Layout, Plan, agreed, layout, layout_of, placed, plan, shown
 from inferdash.pricing.dialects.roles import ANSWERS, SHELLS
 from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_text_level
-from inferdash.pricing.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens
+from inferdash.pricing.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens, ungrouped
 
 _MOST_SHAPES: Final = 512
 _USD_PER_TICK: Final = Decimal("1e-10")
@@ -49,6 +50,8 @@ class Reader:
     """Reads records, and keeps how those of a shape are read."""
 
     def __init__(self) -> None:
+        self.order: Order = ""
+        """What stands first in dates such as 11/02/2026."""
         self._fits: dict[Fit, int] = {}
         self._storing: dict[Fit, int] = {}
         self._shapes = Shapes()
@@ -79,7 +82,7 @@ class Reader:
         message = _text(others, roles["message"]) if "message" in roles else ""
         return Said(
             counted,
-            _time(others, own),
+            _time(others, own, self.order),
             models,
             message or (_text(others, roles["id"]) if "id" in roles else ""),
             _text(others, roles["request"]) if "request" in roles else "",
@@ -220,7 +223,7 @@ def _is_count(value: Any) -> bool:
     """Whether it is a whole number other than 0, or the text of one."""
     if type(value) is str:
         try:
-            value = float(value) if len(value) <= _LONGEST_NUMBER else 0.0
+            value = float(ungrouped(value)) if len(value) <= _LONGEST_NUMBER else 0.0
         except ValueError:
             return False
     if type(value) is float:
@@ -240,9 +243,9 @@ def _texts(values: Sequence[Any], places: Sequence[int]) -> tuple[str, ...]:
     return tuple([value for place in places if type(value := values[place]) is str and value])
 
 
-def _time(values: Sequence[Any], own: Layout) -> float | None:
+def _time(values: Sequence[Any], own: Layout, order: Order) -> float | None:
     for place in own.roles.get("time", ()):
-        if (seconds := time_of(values[place])) is not None:
+        if (seconds := time_of(values[place], order=order)) is not None:
             return seconds
     for place in own.roles.get("time_ms", ()):
         if (seconds := time_of(values[place], per_s=1000.0)) is not None:

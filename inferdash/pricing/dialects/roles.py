@@ -7,17 +7,19 @@ from inferdash.pricing.dialects.names import AROUND, LONGEST_WAY, normal
 
 _WORDS: Final[Mapping[str, str]] = {
     "time": "time timestamp ts t date datetime created createdat starttime starttimestamp requesttime usagedateutc"
-    " requestcreatedat startedat bucketstarttime timecreated processedtime eventtime starttimeunixnano",
+    " requestcreatedat startedat bucketstarttime timecreated processedtime eventtime starttimeunixnano"
+    " day datum usagedate",
     "time_ms": "timems timestampms createdms",
     "model": "model modelversion modelid modelname requestmodel responsemodel modelpermaslug genairesponsemodel"
-    " genairequestmodel llmmodelname aimodelid aimodel providedmodelname",
+    " genairequestmodel llmmodelname aimodelid aimodel providedmodelname modell",
     "message": "messageid responseid generationid genairesponseid",
     "id": "id",
     "request": "requestid",
     "cost": "cost costusd totalcost totalcostusd spend responsecost costtotal calculatedtotalcost costdetailstotal"
     " costtotalcost aitotalcostusd llmcosttotal genaiusagecost usagecost",
     "ticks": "costinusdticks genaiusagecostinusdticks",
-    "requests": "nummodelrequests",
+    "requests": "nummodelrequests requests requestcount numrequests numberofrequests totalrequests apirequests"
+    " calls apicalls",
 }
 ROLES: Final[Mapping[str, str]] = {word: role for role, words in _WORDS.items() for word in words.split()}
 SUMS: Final[Mapping[str, frozenset[str]]] = {

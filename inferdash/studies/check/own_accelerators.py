@@ -20,7 +20,6 @@ NOTE: Final = (
     "the API would read from its cache is taken to be read from your own. Prompt tokens count all of them. A million "
     "tokens pay for idle hours too, in the share that reading and writing have of the time."
 )
-_HOURS: Final = 24 * feature.DAYS
 _DAY_S: Final = 86_400
 
 
@@ -63,7 +62,7 @@ def own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float
     busy = requests_a_day / _DAY_S * seconds
     nodes = max(1, ceil(busy * PEAK))
     second_usd = scenario.rent * machine.gpus / 3600
-    node_usd = scenario.rent * machine.gpus * _HOURS
+    node_usd = scenario.rent * machine.gpus * feature.HOURS
     used = busy / nodes
     prompt = whole.input / scenario.turns
     return Own(

@@ -1,24 +1,33 @@
 """What the reader's own requests cost, why tokens were not read from the cache, and what other rules would cost."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.prices import Kind, PriceList, Rates
+from inferdash.facts.price_names import edges, longest
+from inferdash.facts.prices import PriceList, Rates
 from inferdash.pricing.blocks import NAMES, SAY_IT, Written
+from inferdash.pricing.dates import Order
+from inferdash.pricing.feature import DAYS
+from inferdash.pricing.kept import Rules
 from inferdash.pricing.packed import Readable
-from inferdash.pricing.recorded import Ledger, Recorded
-from inferdash.pricing.replay import Replay, Rules, replays
+from inferdash.pricing.recorded import Recorded, recorded
+from inferdash.pricing.replay import Replay
+from inferdash.pricing.tally import Counts, all_at, as_totals, bill, counted
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table
-from inferdash.studies.price import api
+from inferdash.studies.price import api, billed
+from inferdash.studies.price.billed import KINDS, Part, kinds
 
 NAME: Final = "traffic"
 TITLE: Final = "Your traffic"
 QUESTION: Final = "What did your requests cost, and what does caching save?"
+AS_BILLED: Final = "As billed"
+"""The way in which each line has the list prices of its own model and day."""
 FILES: Final = """
 Upload what your requests were; they are read one after another through the rules of the cache below.
 
@@ -39,6 +48,10 @@ UNIT: Final = "_unit"
 """Where it keeps the unit of times."""
 _UNITS: Final = {"as its numbers say": ""} | {name: unit for unit, name in NAMES.items()}
 UNIT_NAMES: Final = tuple(_UNITS)
+DATES: Final = "_dates"
+"""Where it keeps the order of dates."""
+_ORDERS: Final[dict[str, Order]] = {"as its lines say": "", "month first (11/30/2026)": "month", "day first": "day"}
+ORDER_NAMES: Final = tuple(_ORDERS)
 
 
 @dataclass(frozen=True)
@@ -51,28 +64,70 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Traffic:
-    """What came of a file."""
+class File:
+    """What a file holds, in sums that are small however long it is: its bill at any prices follows from them."""
 
-    found: tuple[tuple[str, Replay], ...]
-    """The name of each way, and what the requests are billed in it; the scenario's own is the first."""
+    counts: Counts
     left_out: int
     """Lines or requests that were not read."""
     problems: tuple[str, ...]
     """What the reader should know about the file, in sentences."""
     notes: tuple[str, ...] = ()
     """How the file was understood, in sentences."""
+    block_tokens: int = 0
+    """Tokens of a block, where the file is a trace that names blocks."""
+    models: tuple[str, ...] = ()
+    """Models that it names."""
+    totals: bool = False
+    """Whether lines sum up requests of no known number."""
+    written: Written = field(default_factory=Written)
+    """What the reader said of how it is written."""
+
+    def answers(self, rules: Collection[Rules], written: Written) -> bool:
+        """Whether its bill follows under rules of a cache, without reading it again."""
+        known = not any(self.counts.asked.values()) or set(rules) <= set(self.counts.asked)
+        return known and written == self.written
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a file's requests cost."""
+
+    found: tuple[tuple[str, Replay], ...]
+    """The name of each way, and what the requests are billed in it: first as they were billed, where their models are
+    known, then at the scenario's own prices."""
+    left_out: int
+    """Lines or requests that were not read."""
+    problems: tuple[str, ...]
+    """What the reader should know about the file and its bill, in sentences."""
+    notes: tuple[str, ...] = ()
+    """How the file was understood, in sentences."""
     recorded: Recorded | None = None
-    """What the file itself says of cost, beside the scenario's prices."""
+    """What the file itself says of cost, beside the first bill."""
     block_tokens: int = 0
     """Tokens of a block, where the file is a trace that names blocks."""
     asks: str = ""
-    """The price that is missing for the scenario's bill, in a sentence."""
+    """The price that is missing for the first bill, in a sentence."""
+    as_billed: bool = False
+    """Whether the first bill is that of each line at its own model and day."""
+    unpriced: int = 0
+    """Requests that this bill leaves out, as their model is not in the list of prices."""
+    parts: tuple[Part, ...] = ()
+    """The first bill by day and model."""
+    noun: str = "request"
+    """What is counted as requests: lines, where they sum up requests of no known number."""
+    days: float | None = None
+    """Days that the file covers; None where its times do not tell."""
 
     @property
     def own(self) -> Replay:
-        """The bill at the scenario's prices and rules."""
+        """The first bill."""
         return self.found[0][1]
+
+    @property
+    def month_usd(self) -> float | None:
+        """Dollars of a month in which every day is as those of the file on average; None where it has less than one."""
+        return None if self.days is None or self.days < 1 else float(self.own.cost_usd) / self.days * DAYS
 
 
 def ways(scenario: Scenario) -> tuple[Way, ...]:
@@ -114,56 +169,99 @@ def _stored_at(rates: Rates, factor: Decimal) -> Rates:
     return replace(rates, write=rates.input * factor)
 
 
-def written(block: int | None, unit: str | None) -> Written:
-    """How the reader says that a trace is written; what is not said follows from the trace."""
-    return Written(block_tokens=block or 0, unit=_UNITS.get(unit or "", ""))
+def written(block: int | None, unit: str | None, dates: str | None) -> Written:
+    """How the reader says that a file is written; what is not said follows from the file."""
+    return Written(block_tokens=block or 0, unit=_UNITS.get(unit or "", ""), dates=_ORDERS.get(dates or "", ""))
 
 
-def is_open(result: Traffic) -> bool:
-    """Whether a trace leaves open how it is written, so that its reader must say it."""
-    return any(SAY_IT in problem for problem in result.problems)
+def is_open(result: Traffic, asked: Written) -> bool:
+    """Whether a file leaves open how it is written, so that its reader must say it, or has said it."""
+    return asked != Written() or any(SAY_IT in problem for problem in result.problems)
 
 
-def study(stream: Readable, asked: tuple[Way, ...], written: Written | None = None) -> Traffic:
-    """Reads a file once and bills its requests in each way.
+def rules_of(asked: Sequence[Way]) -> tuple[Rules, ...]:
+    """The rules of caches that play a part in some ways, each once."""
+    return tuple(dict.fromkeys(way.rules for way in asked))
+
+
+def read(stream: Readable, rules: tuple[Rules, ...], written: Written | None = None) -> File:
+    """Reads a file once.
 
     Args:
         stream: a file that is open for bytes.
-        asked: prices and rules, the scenario's own first.
-        written: tokens of a block and unit of times, where the reader says them.
+        rules: of the caches that prompts go through, where the file tells what they have in common.
+        written: tokens of a block, unit of times and order of dates, where the reader says them.
 
     Raises:
         OSError: where the file cannot be read.
     """
     trace = Trace(stream, written)
-    ledger = Ledger(asked[0].prices)
-    results = replays(ledger.watched(trace), [(way.rules, way.prices) for way in asked])
-    found = tuple((way.name, result) for way, result in zip(asked, results, strict=True))
-    said = [*trace.problems, *problems(results[0], asked[0].prices)]
-    if results[0].why.not_told and results[0].read_tokens:
-        said.append("The file says itself what was read and stored: other rules and models change the prices alone.")
-    named = sorted(trace.models)
-    if len(named) == 1 and named[0] not in {asked[0].prices.model, ""} and results[0].requests:
-        said.append(f"The file names the model {named[0][:80]}; choose it as the API model to see its own prices.")
-    recorded = ledger.recorded()
-    return Traffic(
-        found,
+    counts, totals = as_totals(counted(trace, rules, edges()), longest)
+    said = []
+    if totals:
+        lines = "1 line has" if totals == 1 else f"{totals:,} lines have"
+        said.append(
+            f"{lines} the tokens of a whole day, not of a request: no prices of long prompts are applied there."
+        )
+    return File(
+        counts,
         trace.left_out,
-        tuple(said),
-        notes=(*trace.notes, *cost_sentences(recorded, results[0])),
-        recorded=recorded,
+        trace.problems,
+        notes=(*trace.notes, *said),
         block_tokens=trace.block_tokens,
-        asks=asks(results[0], asked[0].prices),
+        models=tuple(sorted(trace.models)),
+        totals=totals > 0,
+        written=written or Written(),
     )
 
 
-def cost_sentences(recorded: Recorded | None, result: Replay) -> list[str]:
-    """What the file says that its requests cost, what they cost at the prices, and the difference."""
-    if recorded is None:
+def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
+    """Bills the requests of a file in each way.
+
+    Args:
+        file: what was read.
+        asked: prices and rules, the scenario's own first.
+        day: the day of prices for requests whose own is not known.
+    """
+    found = [(way.name, bill(file.counts, way.rules, all_at(way.prices))) for way in asked]
+    own = billed.prices_of(day)
+    as_billed = bool(file.models) and not any(file.counts.asked.values())
+    first = bill(file.counts, asked[0].rules, own) if as_billed else found[0][1]
+    as_billed = as_billed and first.requests > 0
+    prices = own if as_billed else all_at(asked[0].prices)
+    first = first if as_billed else found[0][1]
+    said = recorded(file.counts, asked[0].rules, prices)
+    unknown = billed.unknown(file.counts) if file.models and not any(file.counts.asked.values()) else {}
+    missing = billed.lacks(file.counts, own) if as_billed else asks(found[0][1], asked[0].prices)
+    return Traffic(
+        (*([(AS_BILLED, first)] if as_billed else []), *found),
+        file.left_out,
+        (*file.problems, *problems(first, missing), *_other_rules(first), *billed.unknown_sentences(unknown)),
+        notes=(*file.notes, *cost_sentences(said, first)),
+        recorded=said,
+        block_tokens=file.block_tokens,
+        asks=missing,
+        as_billed=as_billed,
+        unpriced=sum(unknown.values()) if as_billed else 0,
+        parts=billed.parts(file.counts, asked[0].rules, prices),
+        noun="line" if file.totals else "request",
+        days=file.counts.days,
+    )
+
+
+def _other_rules(result: Replay) -> list[str]:
+    if not (result.why.not_told and result.read_tokens):
         return []
-    which = "its requests" if recorded.requests == result.requests else f"{recorded.requests:,} of its requests"
-    more = "more" if recorded.difference_usd >= 0 else "less"
-    own, here, apart = _usd(recorded.usd), _usd(recorded.priced_usd), _usd(abs(recorded.difference_usd))
+    return ["The file says itself what was read and stored: other rules and models change the prices alone."]
+
+
+def cost_sentences(said: Recorded | None, result: Replay) -> list[str]:
+    """What the file says that its requests cost, what they cost at the prices, and the difference."""
+    if said is None:
+        return []
+    which = "its requests" if said.requests == result.requests else f"{said.requests:,} of its requests"
+    more = "more" if said.difference_usd >= 0 else "less"
+    own, here, apart = _usd(said.usd), _usd(said.priced_usd), _usd(abs(said.difference_usd))
     return [f"The file itself says that {which} cost {own}; at these prices they cost {here}. It has {apart} {more}."]
 
 
@@ -177,14 +275,19 @@ def asks(result: Replay, prices: PriceList) -> str:
     )
 
 
-def problems(result: Replay, prices: PriceList) -> list[str]:
-    """What a reader should know about a replay, in sentences."""
+def problems(result: Replay, missing: str) -> list[str]:
+    """What a reader should know about a replay, and the price that is missing for it, in sentences."""
     sentences = []
     if result.forgotten_blocks:
         sentences.append(f"{result.forgotten_blocks:,} blocks were forgotten early, as there were too many to keep.")
-    if missing := asks(result, prices):
+    if missing:
         sentences.append(missing)
     return sentences
+
+
+def one_price(models: Collection[str]) -> list[str]:
+    """That several models are billed alike, where the prices of one were asked for."""
+    return [f"The requests went to {len(models)} models; the same prices are used for all."] if len(models) > 1 else []
 
 
 def subject(scenario: Scenario) -> str:
@@ -202,7 +305,10 @@ def sentence(scenario: Scenario, result: Traffic) -> str:
         return result.asks
     cost, plain = own.cost_usd, own.cost_without_cache_usd
     name = "your own prices" if scenario.api == OWN else result.found[0][0]
-    said = f"{quantities.count(own.requests, 'request')} cost {quantities.shown(float(cost), '$')} at {name}"
+    where = "as billed, each at its own model and day" if result.as_billed else f"at {name}"
+    all_of_them = f" of {own.requests + result.unpriced:,}" if result.unpriced else ""
+    said = f"{own.requests:,}{all_of_them} {result.noun}{'' if own.requests + result.unpriced == 1 else 's'} cost"
+    said = f"{said} {quantities.shown(float(cost), '$')} {where}"
     saved = float(1 - cost / plain) if plain else 0.0
     if abs(saved) < 0.0005:  # noqa: PLR2004 - what rounds to nothing
         return f"{said}; caching changes nothing."
@@ -213,22 +319,16 @@ def sentence(scenario: Scenario, result: Traffic) -> str:
 
 
 def headline_numbers(result: Traffic) -> list[Headline]:
-    """The four numbers on top."""
-    own = result.own
+    """The four numbers on top; where the file covers less than a day, its requests in place of a month."""
+    own, month = result.own, result.month_usd
     return [
         Headline("Cost", None if result.asks else float(own.cost_usd), "$"),
+        Headline(f"{result.noun.capitalize()}s", own.requests, f"{result.noun}s")
+        if month is None
+        else Headline(f"A month of {DAYS} days at this rate", None if result.asks else month, "$"),
         Headline("Without a cache", float(own.cost_without_cache_usd), "$"),
-        Headline("Read from the cache, of the input", own.read_share, "%"),
-        Headline("Requests", own.requests, "requests"),
+        Headline("Cached input, of all input", own.read_share, "%"),
     ]
-
-
-_KINDS: Final[tuple[tuple[str, str, tuple[Kind, ...]], ...]] = (
-    ("fresh", "compute", ("fresh",)),
-    ("stored", "memory", ("written", "written_long")),
-    ("read", "cache", ("read",)),
-    ("output", "money", ("output",)),
-)
 
 
 def bar_rows(result: Traffic) -> dict[str, list[dict[str, Any]]]:
@@ -236,8 +336,7 @@ def bar_rows(result: Traffic) -> dict[str, list[dict[str, Any]]]:
     rows = []
     for way, one in result.found:
         start = 0.0
-        for name, meaning, kinds in _KINDS:
-            dollars = float(sum(one.usd[kind] for kind in kinds))
+        for name, meaning, dollars in kinds(one):
             label = f"{name} {quantities.shown(dollars, '$')}"
             rows.append(
                 {"way": way, "kind": name, "meaning": meaning, "start": start, "end": start + dollars, "label": label}
@@ -250,14 +349,27 @@ def kind_table(result: Traffic) -> Table:
     """Where the money went: tokens and dollars by what they are billed as."""
     own = result.own
     rows = [
-        (name, sum(own.tokens.of(kind) for kind in kinds), sum(own.usd[kind] for kind in kinds))
-        for name, _, kinds in _KINDS
+        (name, sum(own.tokens.of(kind) for kind in mine), sum(own.usd[kind] for kind in mine))
+        for name, _, mine in KINDS
     ]
     cells = [Row(name.capitalize(), "word", (f"{count:,}", _usd(usd))) for name, count, usd in rows]
     if own.over_tier:
         over = quantities.count(own.over_tier, "request")
         cells.append(Row(f"Of it for {over} over a tier", "word", ("", _usd(own.over_tier_usd))))
     return Table(("tokens", "dollars"), tuple(cells), head="Billed as")
+
+
+def month_sentence(result: Traffic) -> str:
+    """How a month follows from the days of the file, in words."""
+    if result.days is None:
+        return "The file does not say when its requests came, so it has no days and no month."
+    covered = quantities.shown(result.days * 86_400, "s")
+    if result.month_usd is None:
+        return f"The file covers {covered}, less than a day, so no month is made of it."
+    return (
+        f"The file covers {quantities.digits(round(result.days, 1))} days; a month of {DAYS} such days costs"
+        f" {_usd(Decimal(result.month_usd))}."
+    )
 
 
 def _usd(dollars: Decimal | int) -> str:

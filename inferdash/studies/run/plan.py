@@ -7,6 +7,7 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
+from inferdash.pricing.feature import HOURS
 from inferdash.scenario import Scenario
 from inferdash.serving.candidates import Candidate, Failure
 from inferdash.serving.offers import NODE
@@ -18,8 +19,6 @@ NAME: Final = "plan"
 TITLE: Final = "Meet a target"
 _NAMED: Final = 6
 """Accelerators that a note names at most."""
-_MONTH_H: Final = 730
-"""Hours of a month, on average."""
 _REASONS: Final = {
     "memory": ("the model and a request do not fit", "B"),
     "first token": ("the first token takes too long", "s"),
@@ -40,7 +39,7 @@ class Choice:
     total_gpus: int = number("GPUs", "in all")
     places: int = number("requests", "batch limit of a group of GPUs")
     usd_per_hour: float = number("$", "an hour")
-    usd_per_month: float = number("$", "a month of 730 hours")
+    usd_per_month: float = number("$", f"a month of {HOURS} hours")
     usd_per_mtok_prompt: float = number("$", "a million prompt tokens, were they to pay for all")
     usd_per_mtok_written: float = number("$", "a million written tokens, were they to pay for all")
     carries_per_s: float = number("requests/s", "carried within the targets")
@@ -85,7 +84,7 @@ def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None
         total_gpus=one.total_gpus,
         places=one.places,
         usd_per_hour=one.usd_per_hour,
-        usd_per_month=one.usd_per_hour * _MONTH_H,
+        usd_per_month=one.usd_per_hour * HOURS,
         usd_per_mtok_prompt=one.usd_per_mtok_prompt,
         usd_per_mtok_written=one.usd_per_mtok_written,
         carries_per_s=one.carries_per_s,

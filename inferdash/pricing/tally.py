@@ -1,0 +1,296 @@
+"""A file's requests as few sums, by day, model and size: what they cost at any prices follows without reading again."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import chain
+from typing import Final, NamedTuple
+
+from inferdash.facts.prices import KINDS, PriceList, Rates
+from inferdash.pricing.kept import Cache, Rules
+from inferdash.pricing.replay import NotRead, Replay, Request
+from inferdash.pricing.tokens import Tokens, usd, without_cache
+
+_MOST_GROUPS: Final = 50_000
+"""Days and models that are told apart, some 50 MB; requests beyond them are counted without either."""
+_DAY_S: Final = 86_400
+_DATED_S: Final = (1e9, 4e9)
+"""Times between these are since 1970; others since any moment."""
+_FEWEST_TOTALS: Final = 3
+"""Lines of which each has a day and model of its own, that are taken for totals of days."""
+
+
+class Group(NamedTuple):
+    """What requests have in common by which their prices are known."""
+
+    day: int | None
+    """Days since 1970; None where their time is not known."""
+    model: str
+    """As the file names it; "" where it names none."""
+    size: int
+    """Input tokens that each of them has at least, up to the next size at which a price changes."""
+    said: bool
+    """Whether the file says what they cost."""
+    total: bool = False
+    """Whether each line sums up requests of no known number, so that no price of long prompts holds."""
+
+    @property
+    def priced_size(self) -> int:
+        """Input tokens by which the prices of its requests are known."""
+        return 0 if self.total else self.size
+
+
+@dataclass(slots=True)
+class Sums:
+    """Tokens of the requests of one group."""
+
+    lines: int = 0
+    requests: int = 0
+    prompts: int = 0
+    """Input tokens of every kind."""
+    read: int = 0
+    written: int = 0
+    written_long: int = 0
+    output: int = 0
+    untold: int = 0
+    """Input tokens of which the file does not say why they were not read."""
+    usd: Decimal = Decimal(0)
+    """What the file says that they cost."""
+    why: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+
+    def count(self, request: Request) -> None:
+        """Adds a request whose split the log records, or that says nothing about its prompt: no rules play a part."""
+        self._add(request)
+        self.untold += request.input_tokens
+        recorded = request.recorded
+        if recorded is not None:
+            self.read += recorded.read_tokens
+            self.written += recorded.written_tokens
+            self.written_long += recorded.written_long_tokens
+            self.untold -= recorded.read_tokens
+
+    def ask(self, cache: Cache, request: Request) -> None:
+        """Adds a request that names its blocks, as the cache has them."""
+        self._add(request)
+        read, stored, why = cache.ask(request.time_s, request.input_tokens, request.blocks, request.block_tokens)
+        self.read += read
+        self.written += stored
+        for place, tokens in enumerate(why):
+            self.why[place] += tokens
+
+    def _add(self, request: Request) -> None:
+        self.lines += 1
+        self.requests += request.requests
+        self.prompts += request.input_tokens
+        self.output += request.output_tokens
+        if request.usd is not None:
+            self.usd += request.usd
+
+    def tokens(self) -> Tokens:
+        """By what they are billed as."""
+        fresh = self.prompts - self.written - self.read
+        return Tokens(fresh, self.read, self.written - self.written_long, self.written_long, self.output)
+
+
+Told = dict[Group, Sums]
+
+
+@dataclass
+class Counts:
+    """What a file holds: few sums, however many requests there are."""
+
+    told: Told = field(default_factory=dict)
+    """Requests in which the rules of a cache play no part."""
+    asked: dict[Rules, Told] = field(default_factory=dict)
+    """Those whose prompts are known, under each of the rules."""
+    forgotten: dict[Rules, int] = field(default_factory=dict)
+    """Blocks that were dropped too early, under each of the rules."""
+    first_s: float | None = None
+    """Time of the earliest request, since 1970; None where that is not known."""
+    last_s: float | None = None
+    whole_days: bool = True
+    """Whether every time is the start of a day, as where only dates are told."""
+
+    def groups(self, rules: Rules) -> Iterator[tuple[Group, Sums]]:
+        """All sums under some rules."""
+        return chain(self.told.items(), self.asked.get(rules, {}).items())
+
+    @property
+    def days(self) -> float | None:
+        """Days that the requests cover, the first and last included where only dates are told; None if not known."""
+        if self.first_s is None or self.last_s is None:
+            return None
+        return (self.last_s - self.first_s) / _DAY_S + self.whole_days
+
+
+def counted(requests: Iterable[Request], rules: Collection[Rules], edges: Iterable[int]) -> Counts:
+    """Goes through requests once.
+
+    Args:
+        requests: in the order in which they came.
+        rules: of the caches that the prompts go through.
+        edges: input tokens at which any price changes.
+    """
+    counts = Counts(asked={one: {} for one in rules})
+    caches = [(Cache(one, among=len(rules)), counts.asked[one]) for one in rules]
+    sizes = (0, *sorted(edges))
+    first, last, whole = float("inf"), 0.0, True
+    for request in requests:
+        time_s, size = request.time_s, sizes[bisect_right(sizes, request.each_tokens or request.input_tokens) - 1]
+        day = None
+        if _DATED_S[0] < time_s < _DATED_S[1]:
+            day, whole = int(time_s // _DAY_S), whole and time_s % _DAY_S == 0
+            first, last = min(first, time_s), max(last, time_s)
+        group = Group(day, request.model, size, request.usd is not None)
+        if request.recorded is not None or not request.blocks:
+            _of(counts.told, group).count(request)
+        else:
+            for cache, told in caches:
+                _of(told, group).ask(cache, request)
+    counts.forgotten = {cache.rules: cache.forgotten for cache, _ in caches}
+    if last:
+        counts.first_s, counts.last_s, counts.whole_days = first, last, whole
+    return counts
+
+
+def _of(told: Told, group: Group) -> Sums:
+    found = told.get(group)
+    if found is None:
+        if len(told) >= _MOST_GROUPS:
+            group = Group(None, "", group.size, group.said)
+        found = told.setdefault(group, Sums())
+    return found
+
+
+def as_totals(counts: Counts, longest: Callable[[str], int]) -> tuple[Counts, int]:
+    """The counts where lines that sum up a day have no size, and how many such lines there are.
+
+    They are known by more input than any request to their model can have. Where the file tells dates alone, all its
+    lines are totals if one is, or if each day and model has one line.
+
+    Args:
+        counts: of a file.
+        longest: the most input tokens of a request to a model, by the name in the file.
+    """
+    beyond = {group for group in counts.told if group.size > longest(group.model)}
+    often = Counter[tuple[int | None, str]]()
+    for group, sums in counts.told.items():
+        often[group.day, group.model] += sums.lines
+    daily = counts.first_s is not None and counts.whole_days and not any(counts.asked.values())
+    single = len(often) >= _FEWEST_TOTALS and set(often.values()) == {1} and all(day is not None for day, _ in often)
+    chosen = {group for group in counts.told if group.size} if daily and (beyond or single) else beyond
+    if not chosen:
+        return counts, 0
+    told = {group._replace(total=group in chosen): sums for group, sums in counts.told.items()}
+    return replace(counts, told=told), sum(counts.told[group].lines for group in chosen)
+
+
+def all_at(prices: PriceList) -> Callable[[Group], PriceList]:
+    """The same prices for every group."""
+    return lambda _: prices
+
+
+def bill(
+    counts: Counts, rules: Rules, prices: Callable[[Group], PriceList | None], *, said: bool | None = None
+) -> Replay:
+    """What all requests cost under some rules.
+
+    Args:
+        counts: of a file.
+        rules: of the cache, among those that it was counted under where prompts are known.
+        prices: those of a group; None where they are not known, so that it is left out.
+        said: only requests whose cost the file says, or only the others.
+
+    Raises:
+        InconsistentUsageError: where a log records more tokens as read and stored than its prompts have.
+    """
+    return bills(counts, rules, prices, lambda group: said in {None, group.said} or None).get(True, _NOTHING)
+
+
+def bills(
+    counts: Counts, rules: Rules, prices: Callable[[Group], PriceList | None], by: Callable[[Group], Hashable]
+) -> dict[Hashable, Replay]:
+    """The same in parts, such as by day; a part None is left out."""
+    parts: dict[Hashable, list[tuple[Sums, Rates, Rates]]] = {}
+    for group, sums in counts.groups(rules):
+        part, listed = by(group), prices(group)
+        if part is not None and listed is not None:
+            parts.setdefault(part, []).append((sums, listed.for_input(group.priced_size), listed.rates))
+    return {part: _bill(found, counts.forgotten.get(rules, 0)) for part, found in parts.items()}
+
+
+def _bill(parts: Sequence[tuple[Sums, Rates, Rates]], forgotten: int) -> Replay:
+    found: dict[tuple[Rates, Rates], Tokens] = {}
+    for sums, rates, lowest in parts:
+        found[rates, lowest] = found.get((rates, lowest), Tokens()) + sums.tokens()
+    dollars = [usd(tokens, rates) for (rates, _), tokens in found.items()]
+    over = {pair: tokens for pair, tokens in found.items() if pair[0] != pair[1]}
+    gap, short, never, rest = (sum(sums.why[place] for sums, *_ in parts) for place in range(4))
+    return Replay(
+        requests=sum(sums.requests for sums, *_ in parts),
+        tokens=sum(found.values(), Tokens()),
+        usd={kind: _sum(part[kind] for part in dollars) for kind in KINDS},
+        cost_without_cache_usd=_sum(_cost(without_cache(tokens), rates) for (rates, _), tokens in found.items()),
+        why=NotRead(
+            gap_over_lifetime=gap,
+            below_minimum=short,
+            never_seen=never,
+            rest_of_block=rest,
+            not_told=sum(sums.untold for sums, *_ in parts),
+        ),
+        over_tier=sum(sums.requests for sums, rates, lowest in parts if rates != lowest),
+        over_tier_usd=_sum(_cost(tokens, rates) - _cost(tokens, lowest) for (rates, lowest), tokens in over.items()),
+        forgotten_blocks=forgotten,
+    )
+
+
+_NOTHING: Final = Replay(
+    requests=0, tokens=Tokens(), usd=dict.fromkeys(KINDS, Decimal(0)), cost_without_cache_usd=Decimal(0)
+)
+
+
+def _cost(tokens: Tokens, rates: Rates) -> Decimal:
+    return _sum(usd(tokens, rates).values())
+
+
+def _sum(dollars: Iterable[Decimal]) -> Decimal:
+    return sum(dollars, Decimal(0))
+
+
+def replay(requests: Iterable[Request], rules: Rules, prices: PriceList) -> Replay:
+    """Goes through requests in the order given and splits each prompt into read, stored and fresh tokens.
+
+    - A block can be cached where the prompt fills it. Of these whole blocks, the prompt's start up to the last
+      multiple of the increment is stored, if it is no shorter than the minimum; what follows is fresh.
+    - From the start on, blocks are found as long as each is in the cache and its clock is at most a lifetime old
+      (a gap of exactly the lifetime still reads). What is found is rounded down to a multiple of the increment; if
+      that is below the minimum, nothing is read and the whole start is stored again.
+    - Each block has a clock of its own, set to the request's time when it is stored, and when it is read, if use
+      renews. From the end of what was read on, everything is stored again and billed so, also a block whose own
+      clock still runs behind one whose lifetime is over.
+    - A request sees all that stand before it, also those of the same moment, and it is done at once: nothing is
+      known of when its answer ended.
+    - Where a log records by itself what was read and stored, that is taken as it is.
+    - Each request pays the rates of the tier of its whole prompt.
+
+    With use renewing, a longer lifetime never reads less. Without, it may: it also moves the moment of storing anew.
+
+    Only the clocks of live blocks are kept, at most `MOST_BLOCKS`, and the ids of those that expired last.
+
+    Raises:
+        InconsistentUsageError: where a log records more tokens as read and stored than its prompts have.
+    """
+    return replays(requests, [(rules, prices)])[0]
+
+
+def replays(requests: Iterable[Request], ways: Sequence[tuple[Rules, PriceList]]) -> tuple[Replay, ...]:
+    """The same under several rules and prices, in one pass over the requests, in the order of `ways`.
+
+    Raises:
+        InconsistentUsageError: where a log records more tokens as read and stored than its prompts have.
+    """
+    edges = {tier.above + (not tier.inclusive) for _, prices in ways for tier in prices.tiers}
+    counts = counted(requests, dict.fromkeys(rules for rules, _ in ways), edges)
+    return tuple(bill(counts, rules, all_at(prices)) for rules, prices in ways)
