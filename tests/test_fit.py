@@ -100,7 +100,8 @@ def test_the_fit_adds_up_what_the_product_shows() -> None:
             continue
         engine = shipped_engines()[IDS[one.engine]]
         if one.table == "served":
-            found = expected_of_load(one.machine, engine, usable()[one.place].load)
+            test = usable()[one.place]
+            found = expected_of_load(one.machine, engine, test.load, chunk=test.chunk, poll=test.poll)
             assert found is not None
             total = found.first_token_s if one.phase == "first token" else found.output_token_s
         elif one.publisher in SERVED:

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any, Final, get_args
 
 from bench.fitting.bands import NEEDED, PHASES, Errors, rounded
-from bench.fitting.results import mixes
+from bench.fitting.results import BEYOND, POLL, mixes
 from bench.fitting.solve import Fit
 from bench.fitting.table import SHORT_SUMS, STACKED, Table
 from inferdash import quantities
@@ -14,7 +14,12 @@ from inferdash.facts.accelerator import Family
 FITTED: Final = date(2026, 11, 30)
 ENGINES: Final = {
     "vllm": ("vLLM", "vLLM project", "vLLM", ""),
-    "sglang": ("SGLang", "SGLang project", "SGLang", ""),
+    "sglang": (
+        "SGLang",
+        "SGLang project",
+        "SGLang",
+        "Taken to look for new requests every 10 passes, as most tests of it were told to; by itself it looks at each.",
+    ),
     "tensorrt-llm": ("TensorRT-LLM", "NVIDIA", "TensorRT-LLM", ""),
     "llama.cpp": ("llama.cpp", "ggml-org", "llama.cpp", "Ollama runs it too."),
     "mlx": ("MLX", "Apple", "MLX", "No measurement of it was at hand: what all engines have in common."),
@@ -108,6 +113,8 @@ def _engine(key: str, table: Table, fit: Fit) -> dict[str, Any]:
         **{field: seconds(fit.factor(term, label)) for field, term in _HOST.items()},
         "admission": three(fit.factor("admission", label)),
         **({} if mixes(label) else {"mixes": False}),
+        **({"beyond_prompt": BEYOND[label]} if label in BEYOND else {}),
+        **({"poll": POLL[label]} if label in POLL else {}),
         **({"chunk": 512} if llama else {}),
         "reach": {family: _reach(family, label, fit) for family in get_args(Family)},
     }

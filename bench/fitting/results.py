@@ -8,13 +8,25 @@ from inferdash.facts.measured import rows_of
 from inferdash.layers.feed_forward import Experts
 from inferdash.physics import served
 from inferdash.physics.amounts import Amounts, amounts
-from inferdash.physics.closed_loop import Load, Waits, passes, waits
+from inferdash.physics.closed_loop import Intake, Load, first_limit_s, passes, room, waits
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import one_pass
 from inferdash.physics.published import CHUNK, SERVED, Point, Step, points
 
 MIXES: Final = {"SGLang": False}
 """Engine -> whether a pass that reads prompts writes tokens of others too, where not."""
+BEYOND: Final = {"TensorRT-LLM": 1500}
+"""Engine -> positions of a pass beyond those of a prompt, as it is usually told; it takes in whole prompts.
+
+By the settings that NVIDIA's configurator writes for it (`max_num_tokens` in
+https://github.com/ai-dynamo/aiconfigurator/blob/17676b3/src/aiconfigurator/generator/rule_plugin/trtllm.rule).
+"""
+POLL: Final = {"SGLang": 10}
+"""Engine -> passes between two looks for new requests, where it is not known what it was told and it is usually told.
+
+By the scripts of InferenceX on B200 10 below 16 requests in flight and 30 from there; on others it was told nothing and
+looks at each pass. 10 errs least where it is not known.
+"""
 MEAN_OF_LONGEST: Final = 0.9
 """Mean length over the longest one where lengths are drawn from 0.8 of it, as points.csv has them."""
 FIRST_TOKENS_AT: Final = 4
@@ -59,6 +71,8 @@ class Result:
     """A pass that only writes, and how many."""
     reads: float
     read: Amounts | None
+    limit_s: float | None = None
+    """The limit where it is not that of these passes."""
     prompt: int = 0
     """Tokens that went through a server to a first token; 0 where none is in the time."""
     early: bool = False
@@ -171,8 +185,13 @@ def _points() -> Iterator[Result]:
         )
 
 
-def _waits(machine: Deployment, load: Load, engine: str) -> Waits:
-    return waits(load.of_a_group(machine.layout.data), chunk=CHUNK, mixes=mixes(engine))
+def intake(engine: str, prompt: int, *, chunk: int | None = None, poll: int | None = None) -> Intake:
+    """How an engine takes requests in, with what it was told where that is known."""
+    return Intake(
+        chunk=room(chunk=CHUNK, beyond=BEYOND.get(engine), prompt=prompt) if chunk is None else chunk,
+        mixes=mixes(engine),
+        poll=POLL.get(engine, 1) if poll is None else poll,
+    )
 
 
 def _whole_requests(point: Point) -> tuple[tuple[float, Amounts], tuple[float, Amounts]]:
@@ -180,7 +199,7 @@ def _whole_requests(point: Point) -> tuple[tuple[float, Amounts], tuple[float, A
     row, machine, engine = point.row, point.machine, point.row["engine"]
     prompt, answer = (round(int(row[name]) / MEAN_OF_LONGEST) for name in ("prompt", "answer"))
     load = Load(in_flight=point.batch, prompt=prompt, answer=answer, spread=0.2)
-    counts = _waits(machine, load, engine)
+    counts = waits(load.of_a_group(machine.layout.data), intake(engine, prompt))
     each = passes(machine, counts, mixes=mixes(engine))
     further = counts.answer - 1
     first, later = counts.first_reads, counts.reads * further
@@ -191,7 +210,9 @@ def _whole_requests(point: Point) -> tuple[tuple[float, Amounts], tuple[float, A
 def _served() -> Iterator[Result]:
     for place, one in served.usable().items():
         row, engine = one.row, one.row["engine"]
-        counts = _waits(one.machine, one.load, engine)
+        load = one.load.of_a_group(one.machine.layout.data)
+        taken = intake(engine, load.prompt, chunk=one.chunk, poll=one.poll)
+        counts = waits(load, taken)
         each = passes(one.machine, counts, mixes=mixes(engine))
         for phase, column in served.QUANTITIES.items():
             first = phase == "first token"
@@ -211,6 +232,7 @@ def _served() -> Iterator[Result]:
                 write=each.write,
                 reads=counts.first_reads if first else counts.reads,
                 read=each.first_read if first else each.read,
+                limit_s=first_limit_s(one.machine, load, taken) if first else None,
                 prompt=one.load.prompt if first else 0,
                 apart=first and stood_still(one),
             )

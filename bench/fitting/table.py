@@ -68,7 +68,9 @@ class Table:
         whole = writes[:, None] * write + reads[:, None] * read
         self._whole = dict(zip(_FIELDS, whole.T, strict=True))
         self._admitted = dict(zip(_FIELDS, (self.served[:, None] * write).T, strict=True))
-        self.link, self.limit = self._whole["link_s"], self._whole["limit_s"]
+        self.link = self._whole["link_s"]
+        own = [np.nan if one.limit_s is None else one.limit_s for one in results]
+        self.limit = np.where(np.isnan(own), self._whole["limit_s"], own)
         self.admitted_link = self._admitted["link_s"]
         self.terms = self._terms()
         sizes = self._group_sizes()
@@ -172,13 +174,12 @@ class Table:
         )
 
 
-KNOWN: Final = {("host-pass", "early"): 20.0, ("host-request", "early"): 2.5, ("admission", "SGLang"): 2.5}
+KNOWN: Final = {("host-pass", "early"): 20.0, ("host-request", "early"): 2.5}
 """Term and label -> the factor that it starts from, where a source tells more than nothing.
 
 vLLM before 0.6 spent 29% of its time on preparing passes of Llama 3 8B on an H100 and 38% on the GPU
 (https://blog.vllm.ai/2024/09/05/perf-update.html, read 2026-11-30): about 6 ms beside 8, here 2 for a pass and 4 for a
-batch of 160. SGLang was told to look for new requests every 10 or 30 passes (`--scheduler-recv-interval` in the scripts
-of InferenceX): about 10 of waiting.
+batch of 160.
 """
 ADMISSION: Final = (4.0, 0.8, 1.0)
-"""Passes until a new request is taken in: start, spread, and how far engines lie apart."""
+"""Passes that only write until a new request is read, beyond those under way: start, spread, spread of engines."""

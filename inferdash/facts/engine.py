@@ -2,7 +2,7 @@
 
 from typing import Annotated, TypeAlias
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, model_validator
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts.accelerator import Family
@@ -94,11 +94,15 @@ class Engine(Sourced):
     server_request: Seconds = Field(ge=0)
     """That it adds for each request in flight."""
     admission: float = Field(ge=0)
-    """Passes of the decode until it takes in a new request, where others write."""
+    """Passes that only write until a new request is read, beyond those that are under way or prepared."""
     mixes: bool = True
     """Whether a pass that reads prompts writes tokens of other requests too."""
     chunk: NonNegativeInt = 8192
     """Positions that it puts into one pass of a prefill at most."""
+    beyond_prompt: NonNegativeInt | None = None
+    """Where requests share it: positions of a pass beyond those of a prompt, as it is usually told; None: `chunk`."""
+    poll: PositiveInt = 1
+    """Passes that only write between two looks for new requests, as it was told in most published tests."""
     calibrated_once: Bands
     """Once the engine was moved to one measurement of the same phase, model and accelerator."""
     calibrated_twice: Bands

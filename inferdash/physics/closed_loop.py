@@ -1,8 +1,8 @@
 """A load test that keeps requests in flight: which passes each request waits for, and how long they are expected to be.
 
 The next request comes when one ends. So who shares a pass with whom does not depend on how long passes take: it is
-counted once for a load, and the means of a test are then sums of a few passes. Exact for an engine that takes everybody
-in at once, in the order in which they come; `Engine.admission` is what one adds that does not.
+counted once for a load, and the means of a test are then sums of a few passes. A new request is taken in some passes
+after it came, of whatever kind those are: where many come at once they read the prompts of others.
 """
 
 from collections import deque
@@ -22,6 +22,8 @@ from inferdash.physics.passes import one_pass
 
 WAVES: Final = 10
 """Requests of a test for each one in flight, as InferenceMAX and InferenceX have it."""
+DELAY: Final = 2
+"""Passes until a new request can be taken in: the one under way, and the one that engines prepare beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,39 @@ class Load:
     def of_a_group(self, groups: int) -> "Load":
         """That of one of several groups that each serve requests of their own."""
         return replace(self, in_flight=max(1, round(self.in_flight / groups)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intake:
+    """How an engine takes requests in."""
+
+    chunk: int
+    """Tokens of prompts in one pass at most."""
+    mixes: bool
+    """Whether a pass that reads prompts writes tokens of other requests too."""
+    delay: int = DELAY
+    """Passes of any kind until a new request can be taken in."""
+    poll: int = 1
+    """Passes that only write between two looks for new requests; one that reads is followed by a look."""
+
+    @property
+    def at_once(self) -> "Intake":
+        """That of an engine which takes everybody in at once."""
+        return replace(self, delay=0, poll=1)
+
+
+def room(*, chunk: int, beyond: int | None, prompt: int) -> int:
+    """Tokens of prompts in a pass: `chunk`, or where `beyond` is given whole prompts within one and so many more."""
+    return chunk if beyond is None else (prompt + beyond) // prompt * prompt
+
+
+def intake_of(engine: Engine, load: Load, *, chunk: int | None = None, poll: int | None = None) -> Intake:
+    """How an engine takes requests in, with what it was told where that is known."""
+    return Intake(
+        chunk=room(chunk=engine.chunk, beyond=engine.beyond_prompt, prompt=load.prompt) if chunk is None else chunk,
+        mixes=engine.mixes,
+        poll=engine.poll if poll is None else poll,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,37 +107,43 @@ def lengths(load: Load, count: int) -> tuple[list[int], list[int]]:
     return np.maximum(1, prompts).tolist(), np.maximum(2, answers).tolist()
 
 
-@cache
-def waits(load: Load, *, chunk: int, mixes: bool) -> Waits:
-    """Which passes the requests of a test wait for.
+def _one_chunk(waiting: deque[tuple[int, int]], chunk: int) -> tuple[int, list[int]]:
+    """Takes the prompts of one pass from those who wait: how many tokens, and whose prompt is read then."""
+    room, done = chunk, []
+    while waiting and room:
+        one, left = waiting.popleft()
+        taken = min(left, room)
+        room -= taken
+        if taken < left:
+            waiting.appendleft((one, left - taken))
+        else:
+            done.append(one)
+    return chunk - room, done
 
-    Args:
-        load: what the client does.
-        chunk: tokens of prompts in one pass at most.
-        mixes: whether a pass that reads prompts writes tokens of other requests too.
-    """
+
+@cache
+def waits(load: Load, intake: Intake) -> Waits:
+    """Which passes the requests of a test wait for."""
+    chunk, mixes, delay, poll = intake.chunk, intake.mixes, intake.delay, intake.poll
     count = WAVES * load.in_flight
     prompts, answers = lengths(load, count)
-    waiting = deque((one, prompts[one]) for one in range(load.in_flight))
+    coming: deque[tuple[int, int]] = deque((one, 0) for one in range(load.in_flight))
+    """Who is not taken in yet, and the pass before which it can be."""
+    waiting: deque[tuple[int, int]] = deque()
     came: list[tuple[int, ...]] = [(0, 0, 0, 0)] * load.in_flight
     first: dict[int, tuple[int, ...]] = {}
     ends: list[tuple[int, int]] = []
-    writes = reads = tokens = written = passes = 0
-    """Passes that only write, passes that read, tokens read, tokens written by the former, passes that write."""
+    writes = reads = tokens = written = passes = since = 0
+    """Passes that only write, that read, tokens read, tokens written by the former, passes that write, since a look."""
     totals = [0.0] * 7
-    while len(came) < count or waiting or ends:
+    while len(came) < count or coming or waiting or ends:
+        looks = since == 0 or not ends
+        while looks and coming and (coming[0][1] <= writes + reads or not (ends or waiting)):
+            one = coming.popleft()[0]
+            waiting.append((one, prompts[one]))
         if waiting:
-            room = chunk
-            done = []
-            while waiting and room:
-                one, left = waiting.popleft()
-                taken = min(left, room)
-                room -= taken
-                if taken < left:
-                    waiting.appendleft((one, left - taken))
-                else:
-                    done.append(one)
-            reads, tokens = reads + 1, tokens + chunk - room
+            read, done = _one_chunk(waiting, chunk)
+            reads, tokens, since = reads + 1, tokens + read, 0
             if mixes and ends:
                 passes += 1
             for one in done:
@@ -110,18 +151,21 @@ def waits(load: Load, *, chunk: int, mixes: bool) -> Waits:
                 heappush(ends, (passes + answers[one] - 1, one))
         else:
             run = ends[0][0] - passes
+            if coming:
+                run = min(run, max(coming[0][1] - writes - reads, 1) if poll == 1 else poll - since)
             writes, passes, written = writes + run, passes + run, written + run * len(ends)
+            since = (since + run) % poll
         while ends and ends[0][0] <= passes:
             one = heappop(ends)[1]
             further = answers[one] - 1
             until, start = first[one], came[one]
             now = (writes, reads, tokens, written)
-            for place in range(3):
-                totals[place] += until[place] - start[place]
-            for place in range(4):
-                totals[3 + place] += (now[place] - until[place]) / further
+            totals = [
+                *(total + end - begin for total, begin, end in zip(totals[:3], start, until, strict=False)),
+                *(total + (end - begin) / further for total, begin, end in zip(totals[3:], until, now, strict=True)),
+            ]
             if len(came) < count:
-                waiting.append((len(came), prompts[len(came)]))
+                coming.append((len(came), writes + reads + delay))
                 came.append(now)
     first_writes, first_reads, first_tokens, each_writes, each_reads, each_tokens, each_written = (
         total / count for total in totals
@@ -196,6 +240,13 @@ def output_token_s(*, writes: Number, write_s: Number, reads: Number, read_s: Nu
     return writes * write_s + reads * read_s
 
 
+def first_limit_s(machine: Deployment, load: Load, intake: Intake) -> float:
+    """The limit of a mean time to the first token: of the passes that nobody can be spared who is taken in at once."""
+    counts = waits(load, intake.at_once)
+    each = passes(machine, counts, mixes=intake.mixes)
+    return float(counts.first_writes * each.write.limit_s + counts.first_reads * each.first_read.limit_s)
+
+
 @dataclass(frozen=True)
 class LoadTest:
     """What a load test is expected to find."""
@@ -209,11 +260,22 @@ class LoadTest:
     """Those between two tokens."""
 
 
-def expected_of_load(machine: Deployment, engine: Engine, load: Load) -> LoadTest | None:
-    """What a test is expected to find; None where no peak of the accelerator is known."""
+def expected_of_load(
+    machine: Deployment, engine: Engine, load: Load, *, chunk: int | None = None, poll: int | None = None
+) -> LoadTest | None:
+    """What a test is expected to find; None where no peak of the accelerator is known.
+
+    Args:
+        machine: what runs on what.
+        engine: the program that runs it.
+        load: what the client does.
+        chunk: tokens of prompts in a pass at most, where the engine was told.
+        poll: passes between two looks for new requests, where it was told.
+    """
     if machine.peak is None or machine.attention_peak is None:
         return None
-    counts = waits(load.of_a_group(machine.layout.data), chunk=engine.chunk, mixes=engine.mixes)
+    mine, intake = load.of_a_group(machine.layout.data), intake_of(engine, load, chunk=chunk, poll=poll)
+    counts = waits(mine, intake)
     each = passes(machine, counts, mixes=engine.mixes)
     write, first_read, read = (of_amounts(machine, engine, one) for one in (each.write, each.first_read, each.read))
     first = first_token_s(
@@ -231,13 +293,11 @@ def expected_of_load(machine: Deployment, engine: Engine, load: Load) -> LoadTes
         read_s=first_read.pass_s,
     )
     output = output_token_s(writes=counts.writes, write_s=write.pass_s, reads=counts.reads, read_s=read.pass_s)
-    waiting = write.times(engine.admission + counts.first_writes)
-    # A new request is not taken in at once, which no limit knows of.
-    waiting = replace(waiting, limit_s=write.limit_s * counts.first_writes)
+    until = write.times(engine.admission + counts.first_writes).then(first_read.times(counts.first_reads))
     return LoadTest(
         first_token_s=float(first),
         output_token_s=float(output),
         output_tokens_per_s=float(load.in_flight * counts.answer / (first + (counts.answer - 1) * output)),
-        until_first=waiting.then(first_read.times(counts.first_reads)),
+        until_first=replace(until, limit_s=first_limit_s(machine, mine, intake)),
         between=write.times(counts.writes).then(read.times(counts.reads)),
     )

@@ -25,6 +25,10 @@ class Served:
     """Family of the accelerator."""
     machine: Deployment
     load: Load
+    chunk: int | None
+    """Tokens of prompts in a pass at most, where it is known what the engine was told."""
+    poll: int | None
+    """Passes between two looks for new requests, the same."""
 
     @property
     def used(self) -> bool:
@@ -62,7 +66,8 @@ def served(row: dict[str, str]) -> Served:
         answer=int(row["answer"]),
         spread=float(row["spread"]),
     )
-    return Served(row, publishers[row["origin"]], kind, machine, load)
+    chunk, poll = (int(row[name]) if row[name] else None for name in ("chunk", "poll"))
+    return Served(row, publishers[row["origin"]], kind, machine, load, chunk, poll)
 
 
 @cache

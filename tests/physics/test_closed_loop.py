@@ -6,7 +6,7 @@ import pytest
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.amounts import amounts
-from inferdash.physics.closed_loop import WAVES, Load, expected_of_load, passes, waits
+from inferdash.physics.closed_loop import DELAY, WAVES, Intake, Load, expected_of_load, intake_of, passes, waits
 from inferdash.physics.closed_loop import lengths as lengths_of
 from inferdash.physics.deployment import deploy
 from inferdash.physics.expected import expected, of_amounts
@@ -16,20 +16,30 @@ from inferdash.physics.passes import one_pass
 ENGINES = library.engines()
 
 
-def by_the_clock(load: Load, *, chunk: int, mixes: bool, write_s: float, read_s: float) -> tuple[float, float]:
+def by_the_clock(load: Load, intake: Intake, *, write_s: float, read_s: float) -> tuple[float, float]:
     """Mean seconds to the first token, and of a further token: each request as a list of what it still has to do."""
     count = WAVES * load.in_flight
     prompts, answers = lengths_of(load, count)
     lengths = [list(pair) for pair in zip(prompts, answers, strict=True)]
     sent = dict.fromkeys(range(load.in_flight), 0.0)
-    queue, now = list(sent), 0.0
+    behind = dict.fromkeys(range(load.in_flight), 0)
+    """Request -> passes that must be over before it is taken in."""
+    queue: list[int] = []
+    now, passed, unlooked = 0.0, 0, 0
     writing: list[int] = []
     first: dict[int, float] = {}
     ended: dict[int, float] = {}
     while len(ended) < count:
-        reading, room = bool(queue), chunk
+        if unlooked in {0, intake.poll} or not writing:
+            unlooked = 0
+            for one in sorted(behind):
+                if behind[one] <= passed or not (writing or queue):
+                    queue.append(one)
+                    del behind[one]
+        reading, room = bool(queue), intake.chunk
         now += read_s if reading else write_s
-        written = [] if reading and not mixes else list(writing)
+        passed, unlooked = passed + 1, 0 if reading else unlooked + 1
+        written = [] if reading and not intake.mixes else list(writing)
         while queue and room:
             one = queue[0]
             taken = min(room, lengths[one][0])
@@ -46,14 +56,14 @@ def by_the_clock(load: Load, *, chunk: int, mixes: bool, write_s: float, read_s:
             writing.remove(one)
             ended[one] = now
             if len(sent) < count:
+                behind[len(sent)] = passed + intake.delay
                 sent[len(sent)] = now
-                queue.append(len(sent) - 1)
     to_first = [first[one] - sent[one] for one in range(count)]
     further = [(ended[one] - first[one]) / (answers[one] - 1) for one in range(count)]
     return sum(to_first) / count, sum(further) / count
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(24))
 def test_the_counted_passes_are_those_of_a_clock(seed: int) -> None:
     draw = np.random.default_rng(seed)
     load = Load(
@@ -62,16 +72,21 @@ def test_the_counted_passes_are_those_of_a_clock(seed: int) -> None:
         answer=int(draw.integers(2, 41)),
         spread=float(draw.choice([0.0, 0.2, 0.7])),
     )
-    chunk, mixes = int(draw.integers(20, 401)), bool(draw.random() < 0.5)
-    counts = waits(load, chunk=chunk, mixes=mixes)
+    intake = Intake(
+        chunk=int(draw.integers(20, 401)),
+        mixes=bool(draw.random() < 0.5),
+        delay=int(draw.integers(4)),
+        poll=int(draw.choice([1, 3, 10])),
+    )
+    counts = waits(load, intake)
     write_s, read_s = draw.random(), 5 * draw.random()
-    first, further = by_the_clock(load, chunk=chunk, mixes=mixes, write_s=write_s, read_s=read_s)
+    first, further = by_the_clock(load, intake, write_s=write_s, read_s=read_s)
     assert counts.first_writes * write_s + counts.first_reads * read_s == pytest.approx(first)
     assert counts.writes * write_s + counts.reads * read_s == pytest.approx(further)
 
 
 def test_alone_a_request_waits_for_its_own_passes_only() -> None:
-    counts = waits(Load(in_flight=1, prompt=1000, answer=50), chunk=8192, mixes=True)
+    counts = waits(Load(in_flight=1, prompt=1000, answer=50), Intake(chunk=8192, mixes=True))
     assert (counts.first_writes, counts.first_reads, counts.first_read_tokens) == (0, 1, 1000)
     assert (counts.writes, counts.reads, counts.batch) == (1, 0, 1)
 
@@ -85,7 +100,7 @@ def test_a_pass_between_whole_batches_lies_between_them() -> None:
         weights=PRECISIONS["bf16"],
         cache=PRECISIONS["bf16"],
     )
-    counts = waits(Load(in_flight=8, prompt=512, answer=64, spread=0.2), chunk=8192, mixes=True)
+    counts = waits(Load(in_flight=8, prompt=512, answer=64, spread=0.2), Intake(chunk=8192, mixes=True))
     each = passes(machine, counts, mixes=True)
     between = float(of_amounts(machine, ENGINES["vllm"], each.write).pass_s)
     low, high = (
@@ -121,3 +136,28 @@ def test_more_in_flight_is_slower_for_each_and_faster_for_all(engine: str) -> No
     output, speed = ([getattr(one, name) for one in found] for name in ("output_token_s", "output_tokens_per_s"))
     assert output == sorted(output)
     assert speed == sorted(speed)
+
+
+def test_an_engine_is_told_its_chunk_or_has_one_of_its_own() -> None:
+    load = Load(in_flight=4, prompt=1000, answer=100)
+    assert intake_of(ENGINES["vllm"], load) == Intake(chunk=8192, mixes=True, delay=DELAY)
+    assert intake_of(ENGINES["vllm"], load, chunk=512).chunk == 512
+    assert intake_of(ENGINES["tensorrt-llm"], load).chunk == 2000  # two whole prompts in 1,000 and 1,500
+    assert intake_of(ENGINES["sglang"], load, poll=30).poll == 30 > intake_of(ENGINES["sglang"], load).poll > 1
+
+
+def test_a_limit_knows_of_no_waiting_to_be_taken_in() -> None:
+    machine = deploy(
+        library.models()["llama-3-8b"],
+        library.accelerators()["h100-sxm"],
+        gpus=1,
+        layout=Layout(),
+        weights=PRECISIONS["bf16"],
+        cache=PRECISIONS["bf16"],
+    )
+    load = Load(in_flight=8, prompt=1024, answer=256, spread=0.2)
+    often, seldom = (expected_of_load(machine, ENGINES["sglang"], load, poll=poll) for poll in (1, 50))
+    assert often is not None
+    assert seldom is not None
+    assert often.first_token_s < seldom.first_token_s
+    assert often.until_first.limit_s == seldom.until_first.limit_s

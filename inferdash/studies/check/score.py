@@ -20,10 +20,14 @@ from inferdash.serving import load_files
 
 COLUMNS: Final = (
     *("model", "accelerator", "engine", "engine_version", "weights", "kv", "gpus"),
-    *("tensor", "pipeline", "data", "expert", "prompt", "answer", "spread", "concurrency", "rate"),
+    *("tensor", "pipeline", "data", "expert", "prompt", "answer", "spread", "concurrency", "rate", "chunk", "poll"),
     *("ttft_mean_s", "ttft_p50_s", "ttft_p90_s", "tpot_s", "output_tok_per_s"),
 )
-"""Columns of the table; one may be empty, or missing, where it is not known."""
+"""Columns of the table; one may be empty, or missing, where it is not known.
+
+`chunk` and `poll` are tokens of prompts in a pass at most, and passes between two looks for new requests, where the
+engine was told.
+"""
 NEEDED: Final = ("model", "accelerator", "prompt", "answer")
 QUANTITIES: Final = ("tpot_s", "ttft_mean_s", "output_tok_per_s", "decode_s", "prefill_s")
 NAMES: Final = {
@@ -36,7 +40,7 @@ NAMES: Final = {
 On: TypeAlias = tuple[Deployment, Engine]
 """What runs on what, and which program, where rows do not say it."""
 _MOST_ROWS: Final = 100_000
-_MOST: Final = {"prompt": 1 << 21, "answer": 1 << 20, "concurrency": 1 << 14, "gpus": 1 << 14}
+_MOST: Final = {"prompt": 1 << 21, "answer": 1 << 20, "concurrency": 1 << 14, "gpus": 1 << 14, "poll": 1 << 10}
 _SETTLED: Final = 0.5
 _ROUNDS: Final = 30
 """In which the requests in flight of an open loop settle."""
@@ -236,9 +240,11 @@ def _tested(machine: Deployment, engine: Engine, row: Mapping[str, str]) -> Load
     if not 0 <= spread < 1:
         raise ValueError(f"spread {row['spread']} is not from 0 to 1")
 
+    told = {name: _whole(row, name) if row.get(name) else None for name in ("chunk", "poll")}
+
     def at(in_flight: float) -> LoadTest | None:
         load = Load(in_flight=max(1, round(in_flight)), prompt=prompt, answer=answer, spread=spread)
-        return expected_of_load(machine, engine, load)
+        return expected_of_load(machine, engine, load, chunk=told["chunk"], poll=told["poll"])
 
     if row.get("concurrency"):
         return at(_whole(row, "concurrency"))
