@@ -43,7 +43,7 @@ def error() -> None:
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 controls("weights", "kv", "bits", "batch")
-parts.chart(charts.sizes(), page.size_rows(result), key="sizes")
+parts.chart(charts.sizes(), page.size_rows(scenario, result), key="sizes")
 parts.terms(shown, page.FORMAT_NOTE)
 sections(
     {

@@ -68,8 +68,8 @@ def stays(way: str) -> dict[str, Any]:
                 alt.Y2("below:Q"),
                 color=theme.MEANING,
                 tooltip=[
-                    alt.Tooltip("request:Q"),
-                    alt.Tooltip("slot:Q"),
+                    alt.Tooltip("request:Q", title="request, in order of arrival"),
+                    alt.Tooltip("slot:Q", title="slot of the batch"),
                     alt.Tooltip("tokens:Q", title="tokens written"),
                 ],
             ),

@@ -56,7 +56,7 @@ def distribution(count: int) -> dict[str, Any]:
     rows = alt.Chart(alt.NamedData("groups")).encode(y)
     tooltip = [
         alt.Tooltip("group:N", title="group"),
-        alt.Tooltip("points:Q", format=","),
+        alt.Tooltip("points:Q", title="measurements", format=","),
         *(alt.Tooltip(f"{field}:Q", title=title, format=".2f") for field, title in _EDGES.items()),
     ]
     return theme.finished(

@@ -31,7 +31,10 @@ def grid() -> dict[str, Any]:
     )
     room = alt.ExprRef("width > 520 ? 15 : width > 400 ? 12 : width > 240 ? 10 : 0")
     cells = alt.Chart(alt.NamedData("cells")).encode(x, y)
-    tooltip = [alt.Tooltip(f"{field}:N") for field in ("pass", "position", "token", "state", "writes")]
+    said = {"pass": "step", "position": "position", "token": "its token", "state": "run, or read from the cache"}
+    tooltip = [
+        alt.Tooltip(f"{field}:N", title=title) for field, title in (said | {"writes": "the step writes"}).items()
+    ]
     return theme.finished(
         alt.layer(
             cells.transform_filter("datum.state == 'run'")

@@ -34,8 +34,8 @@ def loading(along: str, title: str) -> dict[str, Any]:
                 color=theme.MEANING,
                 order=alt.Order("meaning:N", sort="descending"),
                 tooltip=[
-                    alt.Tooltip("part:N"),
-                    alt.Tooltip(f"{along}:Q", format=","),
+                    alt.Tooltip("part:N", title="what is read"),
+                    alt.Tooltip(f"{along}:Q", title=title, format=","),
                     alt.Tooltip("load_s:Q", title="seconds"),
                 ],
             ),

@@ -7,6 +7,9 @@ import altair as alt
 
 from inferdash.charts import theme
 
+_OTHERS = 0.45
+"""Opacity of the bars beside the chosen one."""
+
 
 @cache
 def error() -> dict[str, Any]:
@@ -29,9 +32,9 @@ def error() -> dict[str, Any]:
                 detail="of:N",
                 tooltip=[
                     alt.Tooltip("of:N", title="integers"),
-                    alt.Tooltip("group:Q"),
-                    alt.Tooltip("bits:Q", format=".4~r"),
-                    alt.Tooltip("error:Q", format=".3~%"),
+                    alt.Tooltip("group:Q", title="weights for each scale"),
+                    alt.Tooltip("bits:Q", title="bits per weight", format=".4~r"),
+                    alt.Tooltip("error:Q", title="rounding error", format=".3~%"),
                 ],
             ),
             ends.mark_text(**theme.text(13, align="left", dx=8)).encode(text="of:N"),
@@ -56,7 +59,7 @@ def part_sizes() -> dict[str, Any]:
 
 @cache
 def _bars(height: int) -> dict[str, Any]:
-    """Rows "formats": the bytes of the model in each; row "room": where the axis ends at least."""
+    """Rows "formats": the bytes of the model in each, one of them chosen; "room": where the axis ends at least."""
     bars = alt.Chart(alt.NamedData("formats")).encode(
         alt.X("gb:Q", axis=alt.Axis(title="parameters in memory, GB", tickCount=6)),
         alt.Y("format:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=240)),
@@ -64,7 +67,11 @@ def _bars(height: int) -> dict[str, Any]:
     return theme.finished(
         alt.layer(
             alt.Chart(alt.NamedData("room")).mark_rule(opacity=0).encode(alt.X("gb:Q")),
-            bars.mark_bar(height=alt.RelativeBandSize(0.6)).encode(color=theme.MEANING),
+            bars.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
+                color=theme.MEANING,
+                opacity=alt.condition("datum.chosen === false", alt.value(_OTHERS), alt.value(1)),
+                tooltip=[alt.Tooltip("format:N", title="format"), alt.Tooltip("label:N", title="parameters")],
+            ),
             bars.mark_text(**theme.text(13, align="left", dx=6)).encode(text="label:N"),
         ),
         description="Bytes of the parameters.",

@@ -26,7 +26,10 @@ def bars() -> dict[str, Any]:
                 alt.Y2("below:Q"),
                 color=theme.MEANING,
                 stroke=alt.Stroke("meaning:N", scale=alt.Scale(domain=list(theme.MEANINGS)), legend=None),
-                tooltip=[alt.Tooltip("request:Q"), alt.Tooltip("label:N", title="stage")],
+                tooltip=[
+                    alt.Tooltip("request:Q", title="request, in order of arrival"),
+                    alt.Tooltip("label:N", title="stage"),
+                ],
             )
         ),
         description="The first requests over time: waiting, reading the prompt, writing the answer.",
@@ -73,7 +76,18 @@ def knee() -> dict[str, Any]:
             now.mark_rule(strokeWidth=2, color=theme.INK).encode(x),
             curve.mark_line(strokeWidth=theme.LINE, point=True).encode(x, y, color=theme.MEANING),
             *theme.outlined(names.encode(x, y), 13, align="left", dx=6, dy=-14),
-            *theme.outlined(targets.encode(y, x=alt.value(alt.ExprRef("width * 0.5"))), 13, align="left", dy=-8),
+            *(
+                layer
+                for meaning, dy in (("compute", -8), ("memory", 12))
+                for layer in theme.outlined(
+                    targets.transform_filter(f"datum.meaning == '{meaning}'").encode(
+                        y, x=alt.value(alt.ExprRef("width * 0.5"))
+                    ),
+                    13,
+                    align="left",
+                    dy=dy,
+                )
+            ),
             *theme.outlined(now.encode(x, y=top), 13, align="right", dx=-6),
             *theme.outlined(most.encode(x, y=alt.value(28)), 13, align="right", dx=-6),
         ),

@@ -295,14 +295,15 @@ def error_marks(scenario: Scenario, result: Quantization) -> dict[str, list[dict
     }
 
 
-def size_rows(result: Quantization) -> dict[str, list[dict[str, Any]]]:
-    """Rows "formats": bytes of the model in each; row "room" leaves room for the label of the longest bar."""
+def size_rows(scenario: Scenario, result: Quantization) -> dict[str, list[dict[str, Any]]]:
+    """Rows "formats": bytes of the model in each, the scenario’s marked; "room" for the label of the longest bar."""
     formats = [
         {
             "format": line.format,
             "gb": line.bytes / 1e9,
             "meaning": "memory",
             "label": str(quantities.shown(line.bytes, "B")),
+            "chosen": line.format == scenario.precision.name,
         }
         for line in result.formats
     ]
