@@ -7,13 +7,15 @@ from inferdash.charts import request as request_charts
 from inferdash.charts import roofline as roofline_chart
 from inferdash.charts import speculation as speculation_chart
 from inferdash.studies import expected
+from inferdash.studies.capacity import fitting
 from inferdash.studies.learn import compute_vs_memory as page
 from inferdash.studies.learn import request, roofline, speculation
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
 
-scenario = state.scenario()
+asked = state.scenario()
+scenario = fitting(asked)
 result = page.study(scenario)
 shown = page.headline_numbers(scenario, result)
 
@@ -63,7 +65,7 @@ def drafted() -> None:
     st.markdown(speculation.example_sentence(scenario.proposal))
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), shown)
+parts.result(page.TITLE, page.sentence(asked, result), shown)
 parts.notes(page.notes(scenario))
 controls("batch", "prompt", "weights", "gpus")
 parts.chart(roofline_chart.roofline(), roofline.rows(scenario, result), key="roofline")

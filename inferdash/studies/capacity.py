@@ -46,6 +46,12 @@ def that_fit(scenario: Scenario, *, tokens: int) -> int:
     return int(most or 0)
 
 
+def fitting(scenario: Scenario) -> Scenario:
+    """The scenario, or with the largest batch that fits where its own does not; as it is where none does."""
+    most = that_fit(scenario, tokens=scenario.prompt) if apart(scenario) else 0
+    return scenario.model_copy(update={"batch": most}) if 0 < most < scenario.batch else scenario
+
+
 def ways_out(scenario: Scenario, *, tokens: int) -> dict[str, dict[str, Any]]:
     """Changes with which a request fits where none does: what a button says, and the fields that it sets."""
     if not apart(scenario) or that_fit(scenario, tokens=tokens):

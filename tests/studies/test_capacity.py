@@ -6,7 +6,7 @@ from inferdash import links
 from inferdash.facts import library
 from inferdash.scenario import Scenario
 from inferdash.studies import capacity
-from inferdash.studies.learn import batching, compute_vs_memory, overview
+from inferdash.studies.learn import batching, compute_vs_memory, over_time, overview, quantization
 from inferdash.studies.numbers import Estimate, Headline, leading
 from inferdash.studies.run import memory, plan, planning
 
@@ -105,3 +105,34 @@ def test_a_plan_tries_what_the_maker_publishes_and_says_among_what() -> None:
     assert command.startswith("vllm serve openai/gpt-oss-120b")
     assert "--max-model-len 3072" in command
     assert "--quantization" not in command
+
+
+def test_a_batch_that_does_not_fit_gives_way_to_the_largest_that_does() -> None:
+    ours = scenario("batch=1000&v=2")
+    most = capacity.that_fit(ours, tokens=ours.prompt)
+    result, other = compute_vs_memory.study(ours), compute_vs_memory.study(scenario(f"batch={most}&v=2"))
+    assert result.decode == other.decode
+    assert f"With {most} requests in a batch, the most that fit of 1,000, " in compute_vs_memory.sentence(ours, result)
+    chapter = scenario("batch=1000&v=1")
+    assert "With 1,000 requests in a batch, " in compute_vs_memory.sentence(chapter, compute_vs_memory.study(chapter))
+    assert "no request fits" in compute_vs_memory.sentence(*studied("model=llama-3.1-405b&v=2"))
+
+
+def studied(query: str) -> tuple[Scenario, compute_vs_memory.ComputeVsMemory]:
+    ours = scenario(query)
+    return ours, compute_vs_memory.study(ours)
+
+
+def test_the_knee_is_seen_however_far_the_load_is() -> None:
+    near, far = (over_time.curve_rows(scenario(f"load={load}&v=2")) for load in (14, 2000))
+    assert near["load"] == [{"load": 14.0, "label": "now"}]
+    (now,) = far["load"]
+    assert now["label"] == "now 2,000, far beyond"
+    assert now["load"] == max(row["load"] for row in far["curve"])
+    assert [row["load"] for row in near["curve"]] == [row["load"] for row in far["curve"]]
+
+
+def test_the_chosen_format_stands_out() -> None:
+    ours = scenario("model=gpt-oss-120b&v=2")
+    rows = quantization.size_rows(ours, quantization.study(ours))["formats"]
+    assert [row["format"] for row in rows if row["chosen"]] == ["MXFP4"]

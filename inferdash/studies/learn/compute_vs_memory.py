@@ -13,7 +13,7 @@ from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
 from inferdash.scenario.marks import AUTO
 from inferdash.studies import expected
-from inferdash.studies.capacity import batch_of
+from inferdash.studies.capacity import apart, batch_of, fewest, fitting, that_fit
 from inferdash.studies.expected import Expected
 from inferdash.studies.learn import speculation
 from inferdash.studies.learn.request import FirstToken, request_times
@@ -75,7 +75,8 @@ class ComputeVsMemory:
 
 @remembered
 def study(scenario: Scenario) -> ComputeVsMemory:
-    """The numbers of the page for a scenario."""
+    """The numbers of the page for a scenario; of a batch that does not fit, of the largest that does."""
+    scenario = fitting(scenario)
     with section("Model and accelerator"):
         machine = scenario.deployment
         ridge = machine.peak and roofline.ridge_flop_per_byte(
@@ -138,8 +139,12 @@ def _numbers(one: Pass, *, tokens: int) -> dict[str, Any]:
 
 def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
     """The result in words, true at every setting."""
+    asked, scenario = scenario.batch, fitting(scenario)
     ratio, batch = result.written_to_prompt_ratio, scenario.batch
-    together = "At batch 1, " if batch == 1 else f"With {quantities.count(batch, 'request')} in a batch, "
+    most = f", the most that fit of {asked:,}" * (batch < asked)
+    together = (
+        "At batch 1, " if batch == asked == 1 else f"With {quantities.count(batch, 'request')} in a batch{most}, "
+    )
     if ratio is None:
         load = quantities.shown(result.decode.load_s / batch, "s")
         said = (
@@ -165,7 +170,11 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
 
 def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
     """What does not fit, and what would; nothing where all fits."""
-    if result.fewest_gpus <= scenario.gpus:
+    if apart(scenario) and not that_fit(scenario, tokens=scenario.prompt):
+        gpus = fewest(scenario, requests=1, tokens=scenario.prompt)
+        takes = f"; it takes {quantities.count(gpus, 'GPU')}" if gpus else ""
+        return f" But beside the model and what an engine keeps no request fits{takes}."
+    if apart(scenario) or result.fewest_gpus <= scenario.gpus:
         return ""
     machine, chips = scenario.deployment, quantities.count(scenario.gpus, "GPU")
     model = int(memory.fewest_gpus(machine, requests=0, tokens=scenario.prompt))
@@ -181,6 +190,7 @@ def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
 
 def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
     """Both times of section 10.1, for the prefill of the prompt and for one pass of the decode."""
+    scenario = fitting(scenario)
     both = (result.prefill, result.decode)
 
     def unused(busy: str) -> tuple[float | None, ...]:
@@ -213,6 +223,7 @@ def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
 
 def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headline]:
     """The four numbers on top: label, value, unit. Without a peak the times are those of memory alone."""
+    scenario = fitting(scenario)
     each, at = quantities.count(scenario.prompt, "token"), f"batch {scenario.batch:,}"
     reached = result.expected
     capacity = leading(f"Largest batch at {each} each", batch_of(scenario, tokens=scenario.prompt), "requests")

@@ -234,13 +234,14 @@ def layout_table(scenario: Scenario) -> Table:
         reached = expected.decode_of(
             scenario, requests=scenario.batch, past=scenario.prompt, limit_s=plain(one.pass_s), machine=machine
         )
+        most = int(memory.largest_batch(machine, tokens=scenario.prompt))
+        seconds = (plain(one.pass_s), plain(one.link_s), reached.expected)
+        times = ["does not fit" if most < scenario.batch else show(value, "s") for value in seconds]
         cells = (
             quantities.shown(float(machine.stored_bytes_of_one), "B"),
             quantities.shown(_cache_of_one(scenario, key), "B"),
-            f"{int(memory.largest_batch(machine, tokens=scenario.prompt)):,}",
-            show(plain(one.pass_s), "s"),
-            show(plain(one.link_s), "s"),
-            show(reached.expected, "s"),
+            f"{most:,}",
+            *times,
         )
         rows.append(Row(name, "word", tuple(str(cell) for cell in cells)))
     columns = (
