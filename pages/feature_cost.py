@@ -6,7 +6,7 @@ import streamlit as st
 
 from inferdash.charts import feature_cost as charts
 from inferdash.studies.check import own_accelerators
-from inferdash.studies.price import api
+from inferdash.studies.price import api, breakdown, savings
 from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
@@ -17,12 +17,32 @@ result = page.study(scenario)
 shown = page.headline_numbers(result)
 
 
+def save() -> None:
+    table = savings.table(scenario, result)
+    parts.table(table)
+    parts.download(table, name="ways-to-save")
+
+
+def beside() -> None:
+    control("beside")
+    parts.chart(charts.bars(ways=page.MOST_BESIDE), savings.beside_rows(scenario), key="beside")
+    parts.table(savings.beside_table(scenario))
+
+
 def detail() -> None:
+    st.markdown(breakdown.turn_sentence(scenario))
+    parts.table(breakdown.part_table(scenario))
+    parts.chart(charts.turns(), breakdown.turn_rows(scenario), key="turns")
     st.markdown(page.answer_sentence(scenario))
     costs = page.cost_table(result)
     parts.table(costs)
     parts.download(costs, name=page.NAME)
     parts.table(page.token_table(scenario, result))
+
+
+def growth() -> None:
+    control("growth")
+    parts.table(page.growth_table(scenario, result))
 
 
 def margin() -> None:
@@ -48,7 +68,7 @@ def others() -> None:
 def own() -> None:
     controls("model", "weights", "accelerator", "gpus", "rent")
     st.markdown(page.own_sentence(scenario, result))
-    parts.table(own_accelerators.own_table(result.own, result.own_expected))
+    parts.table(own_accelerators.own_table(result.own, result.own_expected, page.unit(scenario)))
     st.caption(own_accelerators.NOTE)
 
 
@@ -59,12 +79,17 @@ def rules() -> None:
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
 changed = page.then_and_now(scenario, datetime.now(UTC).date())
 parts.notes([changed] if changed else [])
-controls("api", "service", "users", "sessions", "turns")
+controls("api", "service", "marked")
+st.caption(parts.plain(savings.price_sentence(scenario)))
+controls("use_as", "users", "sessions", "volume")
 parts.chart(charts.bars(), page.bar_rows(scenario), key="bars")
-parts.terms(shown, page.legend())
+parts.terms(shown)
 sections(
     {
-        "The bill, part by part": detail,
+        "Ways to save": save,
+        "Three APIs side by side": beside,
+        "By part of the prompt and by turn": detail,
+        "More use, and growth": growth,
         "What drives it": drivers,
         "The same feature on other models": others,
         "On your own GPUs": own,

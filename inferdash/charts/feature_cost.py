@@ -26,7 +26,7 @@ def bars(axis: str = "all users, dollars a month", *, ways: int = 2) -> dict[str
             )
         ),
         description="Cost by kind of token, with the cache and without.",
-        height=max(theme.HEIGHT, 130 + 34 * ways),
+        height=max(theme.HEIGHT, 120 + 34 * ways),
     )
 
 
@@ -46,6 +46,26 @@ def days() -> dict[str, Any]:
             )
         ),
         description="Cost of each day by kind of token.",
+        height=320,
+    )
+
+
+@cache
+def turns() -> dict[str, Any]:
+    """Rows "turns": dollars of each turn of a session by kind of token, one on another."""
+    return theme.finished(
+        alt.layer(
+            alt.Chart(alt.NamedData("turns"))
+            .mark_bar()
+            .encode(
+                alt.X("turn:O", axis=alt.Axis(title="turn of a session", labelAngle=0, labelOverlap="greedy")),
+                alt.Y("start:Q", axis=theme.money_axis("dollars a turn")),
+                alt.Y2("end:Q"),
+                color=KINDS,
+                tooltip=[alt.Tooltip("turn:O", title="turn"), alt.Tooltip("label:N", title="")],
+            )
+        ),
+        description="Cost of each turn of a session by kind of token.",
         height=320,
     )
 

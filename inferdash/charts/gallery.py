@@ -40,6 +40,7 @@ CHARTS: Final = (
     experts.cost,
     feature_cost.bars,
     feature_cost.days,
+    feature_cost.turns,
     feature_cost.drivers,
     partial(feature_cost.models, 10),
     serving.bars,

@@ -18,6 +18,8 @@ DAYS: Final = 30
 HOURS: Final = 24 * DAYS
 """Hours of a month."""
 _DAY_S: Final = 86_400
+MARKINGS: Final = ("all", "session", "shared", "none")
+"""How far prompts are marked for the cache: to the end, to what changes in a session, to what users share, or not."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,15 @@ class Cache:
     increment: int
     lifetime_s: float
     renewed: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a prompt may meet the cache: what lies before `read` is read, what lies from there to `stored` is stored."""
+
+    chance: float
+    read: float
+    stored: float
 
 
 @dataclass(frozen=True)
@@ -91,23 +102,53 @@ def share_kept_warm(requests_per_day: float, lifetime_s: float) -> float:
     return 1 - exp(-requests_per_day / _DAY_S * lifetime_s)
 
 
-def session(
-    plan: Turns, cache: Cache | None, *, requests_per_day: float, known_share: float | None = None
-) -> list[Turn]:
-    """Expected tokens of each turn of a session; without a cache all input is fresh.
+@dataclass(frozen=True)
+class Prompt:
+    """The prompt of one turn, in tokens."""
 
-    `known_share` is the share of all input that is read, where it was measured: then the rules and the timing say
-    only which of the rest is stored.
+    history: int
+    total: int
+    outcomes: tuple[Outcome, ...]
+    """Their chances add up to 1; without a cache nothing is read or stored."""
+
+    @property
+    def read(self) -> float:
+        """Tokens that are read, as an expectation."""
+        return sum(one.chance * one.read for one in self.outcomes)
+
+    @property
+    def stored(self) -> float:
+        """Tokens up to which the prompt is stored or read, as an expectation."""
+        return sum(one.chance * one.stored for one in self.outcomes)
+
+
+def prompts(
+    plan: Turns,
+    cache: Cache | None,
+    *,
+    requests_per_day: float,
+    known_share: float | None = None,
+    marked: str = "all",
+) -> list[Prompt]:
+    """The prompt of each turn of a session, and how it may meet the cache; without a cache all input is fresh.
+
+    Args:
+        plan: what the session is made of.
+        cache: its rules.
+        requests_per_day: of all users, by which what they share is kept.
+        known_share: the share of all input that is read, where it was measured: then the rules and the timing say only
+            which of the rest is stored.
+        marked: one of `MARKINGS`.
     """
     found = []
     before = 0
     for turn in range(plan.turns):
         history = int(history_tokens(turn=turn, message=plan.message, answer=plan.answer, limit=plan.history_limit))
         total = plan.shared + plan.own + history + plan.message
-        output = plan.answer + plan.thinking
         if cache is None:
-            found.append(Turn(total, 0.0, 0.0, output))
+            found.append(Prompt(history, total, (Outcome(1.0, 0.0, 0.0),)))
             continue
+        most = {"all": total, "session": plan.shared + plan.own, "shared": plan.shared, "none": 0}[marked]
         # What is cut off at its start changes all that follows it, so only the parts before the history are the same.
         cut = turn > 0 and turn * (plan.message + plan.answer) > plan.history_limit
         same = plan.shared + plan.own if cut else before
@@ -115,12 +156,50 @@ def session(
         waited = plan.gap_s * (1 if cache.renewed else turn)
         in_time = share_in_time(waited, plan.spread, cache.lifetime_s) if turn else 0.0
         warm = share_kept_warm(requests_per_day, cache.lifetime_s)
-        read = in_time * stored(same, cache) + (1 - in_time) * warm * stored(plan.shared, cache)
-        read = read if known_share is None else known_share * total
-        kept = max(read, stored(total, cache))
-        found.append(Turn(fresh=total - kept, read=read, written=kept - read, output=output))
+        chances: tuple[tuple[float, float], ...] = (
+            (in_time, stored(min(same, most), cache)),
+            ((1 - in_time) * warm, stored(min(plan.shared, most), cache)),
+            ((1 - in_time) * (1 - warm), 0),
+        )
+        if known_share is not None:
+            chances = ((1.0, known_share * total),)
+        storable = stored(min(total, most), cache)
+        found.append(Prompt(history, total, tuple(Outcome(p, read, max(read, storable)) for p, read in chances)))
         before = total
     return found
+
+
+def session(
+    plan: Turns,
+    cache: Cache | None,
+    *,
+    requests_per_day: float,
+    known_share: float | None = None,
+    marked: str = "all",
+) -> list[Turn]:
+    """Expected tokens of each turn of a session, as `prompts` has them."""
+    output = plan.answer + plan.thinking
+    asked = prompts(plan, cache, requests_per_day=requests_per_day, known_share=known_share, marked=marked)
+    return [
+        Turn(fresh=one.total - one.stored, read=one.read, written=one.stored - one.read, output=output) for one in asked
+    ]
+
+
+def split(prompt: Prompt, sizes: Sequence[int]) -> list[tuple[float, float, float]]:
+    """Expected tokens of each part of a prompt, in their order, that are fresh, stored and read."""
+    found, start = [], 0
+    for size in sizes:
+        end = start + size
+        read = sum(one.chance * _within(0, one.read, start, end) for one in prompt.outcomes)
+        written = sum(one.chance * _within(one.read, one.stored, start, end) for one in prompt.outcomes)
+        found.append((size - read - written, written, read))
+        start = end
+    return found
+
+
+def _within(low: float, high: float, start: float, end: float) -> float:
+    """How much of a stretch lies in another one."""
+    return max(0.0, min(high, end) - max(low, start))
 
 
 def stored(tokens: float, cache: Cache) -> int:

@@ -41,6 +41,18 @@ PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents",
 """Letter in links -> part of a prompt."""
 
 _STANDARD: Final = "standard"
+USES: Final = {"users": "Users", "month": "Requests a month", "day": "Requests a day"}
+"""Id in links -> how the use of a feature is said."""
+MARKINGS: Final = {
+    "all": "The whole prompt",
+    "best": "As far as it pays",
+    "shared": "Tools and system prompt",
+    "session": "And what stays in a session",
+    "none": "Nothing",
+}
+"""Id in links -> how far a prompt is marked for an API's cache."""
+BESIDE: Final = ("anthropic/claude-sonnet-5-5", "openai/gpt-6-sol", "google/gemini-4-argon")
+"""The APIs that stand side by side at first."""
 _SERVICES: Final = {name: name.capitalize() for name in prices.SERVICES}
 COMPARED: Final = (
     "anthropic/claude-haiku-5-5",
@@ -102,6 +114,22 @@ def _share_draft(scenario: "Topics") -> bool:
     return scenario.draft == SHARE
 
 
+def _by_users(scenario: "Topics") -> bool:
+    return scenario.use_as == "users"
+
+
+def _by_requests(scenario: "Topics") -> bool:
+    return scenario.use_as != "users"
+
+
+def _markable(scenario: "Topics") -> bool:
+    if scenario.api == OWN:
+        return True
+    provider, _, model = scenario.api.partition("/")
+    rules = library.rules_of(provider, model)
+    return rules is not None and rules.breakpoints is not None
+
+
 OWN_PRICES: Final = Place("page", _own_prices)
 
 
@@ -156,19 +184,19 @@ class Topics(Machine):
         "The ride of 2 km cost $", title="New prompt", max_length=200
     )
     """It reuses the cached prompt up to the first token that differs."""
-    tools_tokens: Annotated[int, Place("page")] = Field(2000, title="Tools", ge=0, le=TOKENS)
-    """Tokens that describe tools."""
+    tools_tokens: Annotated[int, Place("page")] = Field(2000, title="Tools, tokens", ge=0, le=TOKENS)
+    """Tokens of the descriptions of tools."""
     tools_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="Tools change")
     """How often this part is another one."""
-    system_tokens: Annotated[int, Place("page")] = Field(500, title="System turn", ge=0, le=TOKENS)
-    """Tokens of the system turn."""
+    system_tokens: Annotated[int, Place("page")] = Field(500, title="System prompt, tokens", ge=0, le=TOKENS)
+    """Tokens of the system prompt."""
     system_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="System turn changes")
     """How often this part is another one."""
-    user_tokens: Annotated[int, Place("page")] = Field(200, title="Facts about the user", ge=0, le=TOKENS)
+    user_tokens: Annotated[int, Place("page")] = Field(200, title="Facts about the user, tokens", ge=0, le=TOKENS)
     """Tokens of what is known about the user."""
     user_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("user", title="Facts about the user change")
     """How often this part is another one."""
-    documents_tokens: Annotated[int, Place("page")] = Field(8000, title="Documents", ge=0, le=TOKENS)
+    documents_tokens: Annotated[int, Place("page")] = Field(8000, title="Documents, tokens", ge=0, le=TOKENS)
     """Tokens of documents."""
     documents_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("conversation", title="Documents change")
     """How often this part is another one."""
@@ -227,9 +255,25 @@ class Topics(Machine):
         COMPARED, title="Compared with"
     )
     """Models of APIs at which the same tokens are priced too."""
-    users: Annotated[int, Place("page")] = Field(40_000, title="Users", ge=1, le=1_000_000_000)
+    beside: Annotated[tuple[str, ...], Several(Choices("API model", _apis), most=3), Place("page")] = Field(
+        BESIDE, title="Side by side"
+    )
+    """Up to three APIs on which the feature is priced side by side."""
+    marked: Annotated[str, Choices("part to mark", lambda: MARKINGS), Place("page", _markable)] = Field(
+        "all", title="Marked for the cache"
+    )
+    """How far the start of each prompt is marked for the cache, where an API leaves that to you."""
+    use_as: Annotated[str, Choices("way to say the use", lambda: USES), Place("page")] = Field("users", title="Use as")
+    """Users with their sessions, or requests; each turn of a session is a request."""
+    volume: Annotated[int, Place("page", _by_requests)] = Field(
+        200_000, title="Requests in that time", ge=1, le=1_000_000_000_000
+    )
+    """Requests of all users in a month of 30 days, or in a day."""
+    growth: Annotated[float, Place("page", step=1.0)] = Field(0.0, title="Growth, % a month", ge=-50, le=100)
+    """By how much the use grows from one month to the next."""
+    users: Annotated[int, Place("page", _by_users)] = Field(40_000, title="Users", ge=1, le=1_000_000_000)
     """People who use the feature."""
-    sessions: Annotated[float, Place("page")] = Field(0.2, title="Sessions of a user a day", ge=0, le=1000)
+    sessions: Annotated[float, Place("page", _by_users)] = Field(0.2, title="Sessions of a user a day", ge=0, le=1000)
     """On average over all users and all days."""
     turns: Annotated[int, Place("page")] = Field(6, title="Turns of a session", ge=1, le=500)
     """Messages that a user sends in one session."""

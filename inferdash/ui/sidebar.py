@@ -25,7 +25,7 @@ _SIDEBARS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
             *("tools_tokens", "system_tokens", "user_tokens", "documents_tokens", "question", "answer"),
             "history",
         ),
-        "Sessions": ("gap", "spread", "share_known", "read_share"),
+        "Sessions": ("turns", "gap", "spread", "share_known", "read_share"),
         "Prices": _RATES,
     },
     prompt_cache.NAME: {

@@ -12,7 +12,7 @@ from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turns
 from inferdash.scenario import Scenario
 from inferdash.studies.check import own_accelerators
-from inferdash.studies.price import api, feature_cost, prompt_cache
+from inferdash.studies.price import api, breakdown, feature_cost, prompt_cache, savings
 
 PLAN = Turns(
     shared=1000, own=0, message=100, answer=50, thinking=10, turns=3, history_limit=10_000, gap_s=60.0, spread=1.0
@@ -113,6 +113,7 @@ def test_ten_times_the_users_cost_ten_times_as_much_where_nothing_is_shared() ->
     scenario = Scenario(tools_tokens=0, system_tokens=0)
     result = feature_cost.study(scenario)
     assert result.month_tenfold_usd == pytest.approx(10 * result.month_usd)
+    assert result.per_user_month_usd is not None
     assert result.month_usd == pytest.approx(result.per_user_month_usd * scenario.users)
 
 
@@ -251,3 +252,90 @@ def test_an_api_without_known_rules_stores_nothing() -> None:
     result = prompt_cache.study(scenario)
     assert result.reused_tokens == 0
     assert result.mean_request_tokens == result.uncached_request_tokens
+
+
+TICKETS = {
+    "use_as": "month",
+    "volume": 200_000,
+    "turns": 1,
+    "tools_tokens": 0,
+    "system_tokens": 1500,
+    "user_tokens": 0,
+    "documents_tokens": 3000,
+    "question": 0,
+    "answer": 250,
+    "read": 0.05,
+}
+"""A summary of each support ticket, at $2 in and $10 out; storing costs 1.25 times the input."""
+
+
+def test_marking_the_system_prompt_alone_is_the_best_of_a_ticket() -> None:
+    """Of 11,500 millionths of a dollar, 1,500 tokens at a twentieth of the price leave 8,650: 24.8% less."""
+    result = feature_cost.study(Scenario(**TICKETS, marked="best"))
+    assert result.month_without_cache_usd == pytest.approx(0.2 * 11_500)
+    assert result.month_usd == pytest.approx(0.2 * 8650)
+    said = feature_cost.sentence(Scenario(**TICKETS, marked="best"), result)
+    assert said == (
+        "200,000 requests a month cost $1,730.00 on your own prices; caching the system prompt only saves 24.8%."
+    )
+    whole = Scenario(**TICKETS)
+    said = feature_cost.sentence(whole, feature_cost.study(whole))
+    assert said.endswith("caching saves 11.7%; for the system prompt only it would save 24.8%.")
+
+
+def test_ways_to_save_say_dollars_and_per_cent() -> None:
+    scenario = Scenario(**TICKETS, api="anthropic/claude-sonnet-5-5", marked="best")
+    result = feature_cost.study(scenario)
+    found = {row.label: row.values for row in savings.table(scenario, result).rows}
+    assert found["As it is"][0] == "$1,730.00"
+    assert found["Send it as a batch"][:3] == ("$865.00", "$865.00", "50%")
+    assert found["Mark for the cache what pays"][:3] == ("$1,730.00", "0", "0%")
+    assert found["A quarter off the documents"][1] == "$300.00"  # 750 tokens at $2, 200,000 times
+    batch = scenario.model_copy(update={"service": "batch"})
+    assert "as a batch" in feature_cost.sentence(batch, feature_cost.study(batch))
+    assert "cached input $0.10, cache write $2.50 (60 min: $4), output $10" in savings.price_sentence(scenario)
+
+
+def test_nothing_saved_has_a_reason() -> None:
+    """Gemini stores no start of less than 4,096 tokens; Mistral's rules are not known."""
+    for api_, why in (("google/gemini-4-argon", "fewer than the 4,096"), ("mistral/mistral-large-2512", "not known")):
+        scenario = Scenario(**TICKETS, api=api_)
+        assert why in feature_cost.sentence(scenario, feature_cost.study(scenario))
+
+
+def test_requests_a_day_are_thirty_of_a_month() -> None:
+    month, day = (Scenario(**(TICKETS | {"use_as": way, "volume": n})) for way, n in (("month", 3000), ("day", 100)))
+    assert feature_cost.study(month).month_usd == pytest.approx(feature_cost.study(day).month_usd)
+
+
+def test_growth_adds_up_twelve_months() -> None:
+    """With nothing shared a month costs in proportion: 1.1 to the power of 12, less 1, over 0.1."""
+    result = feature_cost.study(Scenario(**(TICKETS | {"system_tokens": 0}), growth=10.0))
+    assert result.year_usd == pytest.approx(result.month_usd * (1.1**12 - 1) / 0.1)
+    assert result.month_twofold_usd == pytest.approx(2 * result.month_usd)
+
+
+def test_a_chat_whose_history_grows() -> None:
+    """Thirty turns: a mean prompt of 4,000 + 14.5 x 336 + 80 tokens."""
+    scenario = Scenario(
+        turns=30, tools_tokens=0, system_tokens=4000, user_tokens=0, documents_tokens=0, question=80, answer=256
+    )
+    assert f"A prompt has {4000 + 14.5 * 336 + 80:,.0f} tokens on average" in breakdown.turn_sentence(scenario)
+
+
+@given(plans, caches, st.floats(0, 1e6), st.sampled_from(feature.MARKINGS))
+def test_parts_of_a_prompt_add_up_to_it(plan: Turns, cache: Cache, requests: float, marked: str) -> None:
+    turns = feature.session(plan, cache, requests_per_day=requests, marked=marked)
+    for one, turn in zip(feature.prompts(plan, cache, requests_per_day=requests, marked=marked), turns, strict=True):
+        fresh, written, read = (
+            sum(part)
+            for part in zip(*feature.split(one, (plan.shared, plan.own, one.history, plan.message)), strict=True)
+        )
+        assert (fresh, written, read) == pytest.approx((turn.fresh, turn.written, turn.read), abs=1e-6)
+        assert fresh >= -1e-6
+
+
+def test_money_by_part_is_the_month() -> None:
+    scenario = Scenario(api="anthropic/claude-sonnet-5-5")
+    parts = breakdown.usd_by_part(scenario)
+    assert sum(usd for _, usd in parts.values()) == pytest.approx(feature_cost.study(scenario).per_session_usd)

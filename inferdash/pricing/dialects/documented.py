@@ -39,11 +39,11 @@ made from the declarations in `presets/usage/`.
 - A record's own cost (`cost`, `spend`, `total_cost` and their like, in dollars) is compared with the bill.
 - In a trace, the tokens of a block follow from the tokens and blocks of its prompts, and the unit of its times from
   their differences; both are said, and both can be said by hand (`--block`, `--time-unit`).
-- Dates of spreadsheets: 02.11.2026 has the day first; of 11/02/2026 it follows from a number above 12, or from lines that
-  are a day apart. Where it does not, lines are read without a time until it is said (`--dates`).
+- Dates of spreadsheets: 02.11.2026 has the day first; of 11/02/2026 it follows from a number above 12, or from lines
+  that are a day apart. Where it does not, lines are read without a time until it is said (`--dates`).
 - A column of requests (`requests`, `request_count`, `calls`) makes a line a sum of so many. A line with more input than
-  its model takes is a total as well; so are all lines of a file with bare dates where one is, or where each day and model
-  has one line. No price of long prompts holds for a total. `2,400,000` is a number of tokens.
+  its model takes is a total as well; so are all lines of a file with bare dates where one is, or where each day and
+  model has one line. No price of long prompts holds for a total. `2,400,000` is a number of tokens.
 
 What is read of a plain table: a column of input tokens, one of output tokens, and where there is one `cached_tokens`
 (a part of the input) or `cache_read_input_tokens` and `cache_creation_input_tokens` (apart from it). Beside them a

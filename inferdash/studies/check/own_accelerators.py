@@ -32,14 +32,19 @@ class Own:
     utilization: float | None = number("%", "of their hours in use, over the day")
     usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens")
     usd_per_mtok_written: float | None = number("$", "a million written tokens")
-    break_even: float | None = number("users", "from which they cost less; None: never")
+    break_even: float | None = number("users", "or requests a month, from which they cost less; None: never")
 
 
 _NOT: Final = Own(None, None, None, None, None, None)
 
 
-def own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float, *, at_limit: bool) -> Own:
-    """Accelerators for the busiest hour, their rent, and the users from which that is less than `month_usd`."""
+def own(
+    scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float, *, units: float, at_limit: bool
+) -> Own:
+    """Accelerators for the busiest hour, their rent, and the use from which that is less than `month_usd`.
+
+    `units` is the use as it is counted: users, or requests a month.
+    """
     machine = scenario.deployment if at_limit else scenario.as_run
     per_request = {kind: getattr(whole, kind) / scenario.turns for kind in ("fresh", "written", "read", "output")}
     context = max(1, round(whole.input / scenario.turns))
@@ -71,7 +76,7 @@ def own(scenario: Scenario, whole: Turn, requests_a_day: float, month_usd: float
         utilization=used,
         usd_per_mtok_prompt=float(reading) * second_usd / prompt * 1e6 / used if used and prompt else None,
         usd_per_mtok_written=answer_s * second_usd / per_request["output"] * 1e6 / used if used else None,
-        break_even=_break_even(node_usd, month_usd / scenario.users, scenario.users / (busy * PEAK) if busy else 0.0),
+        break_even=_break_even(node_usd, month_usd / units if units else 0.0, units / (busy * PEAK) if busy else 0.0),
     )
 
 
@@ -84,8 +89,8 @@ def _break_even(node_usd: float, user_usd: float, users_of_a_node: float) -> flo
     return max(1, nodes) * node_usd / user_usd
 
 
-def own_table(limit: Own, as_expected: Own) -> Table:
-    """The same requests on own accelerators, at the limit and as expected."""
+def own_table(limit: Own, as_expected: Own, unit: str = "user") -> Table:
+    """The same requests on own accelerators, at the limit and as expected; `unit` is what the use is counted in."""
     both = (limit, as_expected)
     rows = (
         ("GPUs for the busiest hour", "GPUs", "gpus"),
@@ -95,5 +100,5 @@ def own_table(limit: Own, as_expected: Own) -> Table:
         ("A million written tokens", "$", "usd_per_mtok_written"),
     )
     cells = [Row(label, unit, tuple(getattr(one, name) for one in both)) for label, unit, name in rows]
-    even = tuple("never" if one.break_even is None else quantities.count(ceil(one.break_even), "user") for one in both)
+    even = tuple("never" if one.break_even is None else quantities.count(ceil(one.break_even), unit) for one in both)
     return Table(("limit", "expected"), (*cells, Row("Pays from", "word", even)), head="Own accelerators")

@@ -109,8 +109,7 @@ def model_table(found: tuple[Part, ...], *, own: bool) -> Table:
         cells = (_usd(usd), share, f"{requests:,.0f}", f"{prompts:,.0f}", f"{read:,.0f}", f"{output:,.0f}")
         rows.append(Row(_plain(model), "word", (*cells, *([priced_as(model)] if own else []))))
     columns = ("cost", "share", "requests", "input tokens", "of it cached", "output tokens")
-    columns += ("priced as",) * own
-    return Table(columns, tuple(rows), head="Model")
+    return Table((*columns, *["priced as"] * own), tuple(rows), head="Model")
 
 
 def _plain(model: str) -> str:

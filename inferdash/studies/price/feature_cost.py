@@ -11,12 +11,13 @@ from inferdash import quantities
 from inferdash.facts.prices import PriceList, Rates
 from inferdash.formula import section
 from inferdash.pricing import feature
-from inferdash.pricing.feature import Cache, Turn, Turns
-from inferdash.scenario import OWN, Scenario
+from inferdash.scenario import OWN, Scenario, counts
 from inferdash.studies.check import own_accelerators
 from inferdash.studies.check.own_accelerators import Own
 from inferdash.studies.numbers import Headline, Row, Table, number, part
-from inferdash.studies.price.api import compared_with, known_price, resolved, rules_of, unpriced
+from inferdash.studies.price import session
+from inferdash.studies.price.api import compared_with, known_price, rules_of, unpriced
+from inferdash.studies.price.session import month_usd, sessions_a_month
 
 NAME: Final = "feature_cost"
 TITLE: Final = "Price a feature"
@@ -41,38 +42,48 @@ class FeatureCost:
 
     per_turn_usd: float = number("$", "a turn, on average")
     per_session_usd: float = number("$", "a session")
-    per_user_month_usd: float = number("$", "a user and month")
+    per_user_month_usd: float | None = number("$", "a user and month")
     month_usd: float = number("$", "all users and a month")
     month_without_cache_usd: float = number("$", "the same without a cache")
-    month_tenfold_usd: float = number("$", "a month at ten times the users")
+    month_twofold_usd: float = number("$", "a month at twice the use")
+    month_tenfold_usd: float = number("$", "a month at ten times the use")
+    year_usd: float = number("$", "twelve months with the growth")
     read_share: float = number("%", "of the input is read from a cache")
     tokens: TokensOfAMonth = part("a month")
     own: Own = part("on own accelerators (limit)")
     own_expected: Own = part("on own accelerators (expected)")
-    break_even: float | None = number("users", "from which own accelerators cost less (expected); None: never")
+    break_even: float | None = number(
+        "users", "or requests a month, from which own accelerators cost less (expected); None: never"
+    )
 
 
 def study(scenario: Scenario) -> FeatureCost:
     """The numbers of the page for a scenario."""
     price = scenario.price
     with section("Requests"):
-        requests = feature.requests_a_day(users=scenario.users, sessions_a_day=scenario.sessions, turns=scenario.turns)
-    turns = _session(scenario, price)
-    session_usd, plain_usd = (_usd(one, price) for one in (turns, _session(scenario, price, cached=False)))
-    sessions = _sessions(scenario)
+        requests = (
+            feature.requests_a_day(users=scenario.users, sessions_a_day=scenario.sessions, turns=scenario.turns)
+            if scenario.use_as == "users"
+            else session.requests_a_month(scenario) / feature.DAYS
+        )
+    turns = session.turns(scenario, price, session.marking(scenario, price))
+    session_usd, plain_usd = (session.usd(one, price) for one in (turns, session.turns(scenario, price, "none")))
+    sessions = sessions_a_month(scenario)
     whole = feature.total(turns)
-    month = session_usd * sessions
+    month, units = session_usd * sessions, session.units(scenario)
     with section("Own accelerators, limit"):
-        own = own_accelerators.own(scenario, whole, float(requests), month, at_limit=True)
+        own = own_accelerators.own(scenario, whole, float(requests), month, units=units, at_limit=True)
     with section("Own accelerators, expected"):
-        own_expected = own_accelerators.own(scenario, whole, float(requests), month, at_limit=False)
+        own_expected = own_accelerators.own(scenario, whole, float(requests), month, units=units, at_limit=False)
     return FeatureCost(
         per_turn_usd=session_usd / scenario.turns,
         per_session_usd=session_usd,
-        per_user_month_usd=session_usd * scenario.sessions * feature.DAYS,
+        per_user_month_usd=(session_usd * scenario.sessions * feature.DAYS if scenario.use_as == "users" else None),
         month_usd=month,
         month_without_cache_usd=plain_usd * sessions,
-        month_tenfold_usd=_month(scenario.model_copy(update={"users": 10 * scenario.users})),
+        month_twofold_usd=month_usd(scenario, times=2),
+        month_tenfold_usd=month_usd(scenario, times=10),
+        year_usd=sum(months(scenario)) if scenario.growth else MONTHS * month,
         read_share=whole.read / whole.input if whole.input else 0.0,
         tokens=TokensOfAMonth(*(sessions * count for count in (whole.fresh, whole.written, whole.read, whole.output))),
         own=own,
@@ -81,73 +92,78 @@ def study(scenario: Scenario) -> FeatureCost:
     )
 
 
-def _cache(scenario: Scenario, price: PriceList) -> Cache | None:
-    """The rules of the API's cache; None where none are known."""
-    if price.provider and rules_of(price) is None:
-        return None
-    rules = resolved(scenario)
-    return Cache(rules.minimum, rules.increment, rules.lifetime, rules.renewed)
+MOST_BESIDE: Final = 3
+"""APIs that stand side by side at most."""
+MONTHS: Final = 12
+"""Months for which growth is shown."""
 
 
-def _turns(scenario: Scenario) -> Turns:
-    return Turns(
-        shared=scenario.tools_tokens + scenario.system_tokens,
-        own=scenario.user_tokens + scenario.documents_tokens,
-        message=scenario.question,
-        answer=scenario.answer,
-        thinking=scenario.reasoning,
-        turns=scenario.turns,
-        history_limit=scenario.history,
-        gap_s=scenario.gap,
-        spread=scenario.spread,
-    )
-
-
-def _session(scenario: Scenario, price: PriceList, *, cached: bool = True) -> list[Turn]:
-    requests = scenario.users * scenario.sessions * scenario.turns
-    cache = _cache(scenario, price) if cached else None
-    known = scenario.read_share if scenario.share_known else None
-    return feature.session(_turns(scenario), cache, requests_per_day=requests, known_share=known)
-
-
-def _sessions(scenario: Scenario) -> float:
-    """Sessions of all users in a month."""
-    return scenario.users * scenario.sessions * feature.DAYS
-
-
-def _usd(turns: list[Turn], price: PriceList) -> float:
-    return sum(sum(_parts(turn, price).values()) for turn in turns)
-
-
-def _parts(turn: Turn, price: PriceList) -> dict[str, float]:
-    """Dollars of a turn by kind of token, at the rates of its size."""
-    rates = price.for_input(round(turn.input))
-    return {
-        "fresh": turn.fresh * float(rates.of("fresh")) / 1e6,
-        "stored": turn.written * float(rates.of("written")) / 1e6,
-        "read": turn.read * float(rates.of("read")) / 1e6,
-        "output": turn.output * float(rates.of("output")) / 1e6,
-    }
-
-
-def _month(scenario: Scenario) -> float:
-    price = scenario.price
-    return _usd(_session(scenario, price), price) * _sessions(scenario)
+def months(scenario: Scenario) -> list[float]:
+    """Dollars of twelve months, the first at the scenario's use."""
+    return [month_usd(scenario, times=(1 + scenario.growth / 100) ** month) for month in range(MONTHS)]
 
 
 def sentence(scenario: Scenario, result: FeatureCost) -> str:
     """The result in words; a loss is called a loss."""
-    users = quantities.count(scenario.users, "user")
-    month, each = (quantities.shown(usd, "$") for usd in (result.month_usd, result.per_user_month_usd))
-    said = f"{users} cost {month} a month on {_name(scenario)}, {each} each"
+    month = quantities.shown(result.month_usd, "$")
+    each_month = "" if scenario.use_as == "month" else " a month"
+    said = f"{_use(scenario)} cost {month}{each_month} on {_name(scenario)}{session.service(scenario)}"
+    if result.per_user_month_usd is not None:
+        said = f"{said}, {quantities.shown(result.per_user_month_usd, '$')} each"
     if not result.month_without_cache_usd:
         return f"{said}."
-    saved = 1 - result.month_usd / result.month_without_cache_usd
-    if abs(saved) < 0.005:  # noqa: PLR2004 - what rounds to nothing
-        return f"{said}; caching changes nothing."
+    return f"{said}; {_caching(scenario, result)}."
+
+
+def _caching(scenario: Scenario, result: FeatureCost) -> str:
+    """What caching as it is marked saves, and what it could, in words."""
+    price, plain = scenario.price, result.month_without_cache_usd
+    saved = 1 - result.month_usd / plain
+    marked, best = session.marking(scenario, price), ""
+    how = f" {session.MARKED[marked]}" if session.is_markable(scenario) and marked in {"shared", "session"} else ""
+    if session.is_markable(scenario):
+        other = session.best_marking(scenario, price)
+        could = 1 - month_usd(scenario, marked=other) / plain
+        if could > saved + _LEAST:
+            best = f"; for {session.MARKED[other]} it would save {quantities.percent(could)}"
+    if abs(saved) < _LEAST:
+        why = f", as {_why_nothing(scenario, price, result)}" if not best else ""
+        return f"caching saves nothing{why}{best}"
     if saved > 0:
-        return f"{said}; caching saves {quantities.percent(saved)}."
-    return f"{said}; caching costs {quantities.percent(-saved)} more than none, a loss."
+        return f"caching{how} saves {quantities.percent(saved)}{best}"
+    return f"caching costs {quantities.percent(-saved)} more than none, a loss{best}"
+
+
+_LEAST: Final = 0.005
+"""What rounds to nothing."""
+
+
+def _why_nothing(scenario: Scenario, price: PriceList, result: FeatureCost) -> str:
+    """Why a cache changes nothing, in words."""
+    if price.provider and rules_of(price) is None:
+        return "the rules of its cache are not known here"
+    cache = session.cache_of(scenario, price)
+    if session.is_markable(scenario) and session.marking(scenario, price) == "none":
+        return "marking any part would cost more" if scenario.marked == "best" else "nothing is marked"
+    prompts = session.prompts(scenario, price, "none")
+    same = prompts[-2].total if scenario.turns > 1 else scenario.tools_tokens + scenario.system_tokens
+    if cache is not None and same < cache.minimum:
+        return f"the {same:,} tokens that prompts have in common are fewer than the {cache.minimum:,} that it stores"
+    if result.read_share < _LEAST:
+        return "no prompt finds its start stored in time"
+    return "storing costs what reading saves"
+
+
+def unit(scenario: Scenario) -> str:
+    """What the use is counted in."""
+    return "user" if scenario.use_as == "users" else "request a month"
+
+
+def _use(scenario: Scenario) -> str:
+    """Users, or requests, in words."""
+    if scenario.use_as == "users":
+        return quantities.count(scenario.users, "user")
+    return f"{quantities.count(scenario.volume, 'request')} a {scenario.use_as}"
 
 
 def _name(scenario: Scenario) -> str:
@@ -157,51 +173,70 @@ def _name(scenario: Scenario) -> str:
 def headline_numbers(result: FeatureCost) -> list[Headline]:
     """The four numbers on top."""
     return [
-        Headline("A month, all users", result.month_usd, "$"),
-        Headline("A user and month", result.per_user_month_usd, "$"),
-        Headline("A session", result.per_session_usd, "$"),
-        Headline("Read from the cache, of the input", result.read_share, "%"),
+        Headline("A month", result.month_usd, "$"),
+        Headline("A request", result.per_turn_usd, "$")
+        if result.per_user_month_usd is None
+        else Headline("A user and month", result.per_user_month_usd, "$"),
+        Headline("Without a cache", result.month_without_cache_usd, "$"),
+        Headline("Cached input, of all input", result.read_share, "%"),
     ]
 
 
 def subject(scenario: Scenario) -> str:
     """The feature in a line."""
-    turns, users = quantities.count(scenario.turns, "turn"), quantities.count(scenario.users, "user")
-    sessions = f"{scenario.sessions:g} session{'' if scenario.sessions == 1 else 's'} a day of {turns}"
+    turns = quantities.count(scenario.turns, "turn")
+    if scenario.use_as == "users":
+        sessions = f"{scenario.sessions:g} session{'' if scenario.sessions == 1 else 's'} a day of {turns}"
+    else:
+        sessions = f"sessions of {turns}"
     day = "" if scenario.api == OWN else f", prices of {scenario.prices}"
-    return f"{users}, {sessions} on {_name(scenario)}{day}"
-
-
-def legend() -> str:
-    """What the parts of the bars are, from the left."""
-    return "From the left: fresh input, input stored in the cache, input read from it, output. Point at a part for it."
+    return f"{_use(scenario)}, {sessions} on {_name(scenario)}{session.service(scenario)}{day}"
 
 
 def answer_sentence(scenario: Scenario) -> str:
-    """What the sidebar gives to this page."""
+    """What each answer has, as other pages say it too."""
     thinking = f" after {quantities.count(scenario.reasoning, 'token')} of thinking" if scenario.reasoning else ""
-    answer = quantities.count(scenario.answer, "token")
-    return f"Each answer has {answer}{thinking}, as set under “Workload” and on the page “Compute vs memory”."
+    return f"Each answer has {quantities.count(scenario.answer, 'token')}{thinking}."
 
 
-_COLOURS: Final = {"fresh": "compute", "stored": "memory", "read": "cache", "output": "money"}
+KINDS: Final = {
+    "fresh": ("input", "compute"),
+    "stored": ("cache write", "memory"),
+    "read": ("cached input", "cache"),
+    "output": ("output", "money"),
+}
+"""Kind of token -> what it is called, and the meaning of its colour."""
+
+
+def bars_of(ways: dict[str, dict[str, float]]) -> dict[str, list[dict[str, Any]]]:
+    """Dollars by kind of token in each way, one after another."""
+    rows = []
+    for way, kinds in ways.items():
+        start = 0.0
+        for kind, (name, meaning) in KINDS.items():
+            end = start + kinds[kind]
+            label = f"{name} {quantities.shown(kinds[kind], '$')}"
+            rows.append({"way": way, "kind": name, "meaning": meaning, "start": start, "end": end, "label": label})
+            start = end
+    return {"bars": rows}
+
+
+def kinds_of_a_month(scenario: Scenario, marked: str) -> dict[str, float]:
+    """Dollars of a month by kind of token."""
+    price, sessions = scenario.price, sessions_a_month(scenario)
+    found = [session.usd_by_kind(turn, price) for turn in session.turns(scenario, price, marked)]
+    return {kind: sessions * sum(turn[kind] for turn in found) for kind in KINDS}
 
 
 def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
-    """Dollars of a month by kind of token, with and without a cache."""
+    """Dollars of a month by kind of token: as it is, with the best marking, without a cache, and as a batch."""
     price = scenario.price
-    sessions = _sessions(scenario)
-    rows = []
-    for way, cached in (("with the cache", True), ("without", False)):
-        start = 0.0
-        for kind, meaning in _COLOURS.items():
-            usd = sessions * sum(_parts(turn, price)[kind] for turn in _session(scenario, price, cached=cached))
-            label = f"{kind} {quantities.shown(usd, '$')}"
-            rows.append(
-                {"way": way, "kind": kind, "meaning": meaning, "start": start, "end": start + usd, "label": label}
-            )
-            start += usd
-    return {"bars": rows}
+    now = session.marking(scenario, price)
+    ways = {"as it is": kinds_of_a_month(scenario, now)}
+    if session.is_markable(scenario):
+        ways["best marking"] = kinds_of_a_month(scenario, session.best_marking(scenario, price))
+    ways["no cache"] = kinds_of_a_month(scenario, "none")
+    return bars_of(ways)
 
 
 def cost_table(result: FeatureCost) -> Table:
@@ -211,18 +246,41 @@ def cost_table(result: FeatureCost) -> Table:
         (
             Row("A turn", "$", (result.per_turn_usd,)),
             Row("A session", "$", (result.per_session_usd,)),
-            Row("A user and month", "$", (result.per_user_month_usd,)),
-            Row("All users and a month", "$", (result.month_usd,)),
+            *(
+                []
+                if result.per_user_month_usd is None
+                else [Row("A user and month", "$", (result.per_user_month_usd,))]
+            ),
+            Row("A month", "$", (result.month_usd,)),
             Row("The same without a cache", "$", (result.month_without_cache_usd,)),
-            Row("A month at ten times the users", "$", (result.month_tenfold_usd,)),
         ),
         head="Cost",
     )
 
 
+def growth_table(scenario: Scenario, result: FeatureCost) -> Table:
+    """A month at more use, and twelve months with the growth."""
+    last = months(scenario)[-1]
+    return Table(
+        ("dollars", "times now"),
+        tuple(
+            Row(label, "word", (str(quantities.shown(usd, "$")), quantities.times(usd / result.month_usd)))
+            for label, usd in (
+                ("A month now", result.month_usd),
+                ("A month at twice the use", result.month_twofold_usd),
+                ("A month at ten times the use", result.month_tenfold_usd),
+                (f"The twelfth month, {scenario.growth:g}% growth a month", last),
+                (f"Twelve months of {feature.DAYS} days together", result.year_usd),
+            )
+            if result.month_usd
+        ),
+        head="Use",
+    )
+
+
 def token_table(scenario: Scenario, result: FeatureCost) -> Table:
     """Tokens of a turn, a session and a month by what they are billed as."""
-    sessions = _sessions(scenario)
+    sessions = sessions_a_month(scenario)
 
     def row(label: str, month: float) -> Row:
         session = month / sessions if sessions else 0.0
@@ -243,11 +301,12 @@ def token_table(scenario: Scenario, result: FeatureCost) -> Table:
 
 _DRIVERS: Final[dict[str, str]] = {
     "users": "users",
+    "volume": "requests",
     "sessions": "sessions",
     "turns": "turns",
     "answer": "answer",
     "question": "message",
-    "system_tokens": "system turn",
+    "system_tokens": "system prompt",
     "tools_tokens": "tools",
     "documents_tokens": "documents",
     "gap": "time between turns",
@@ -262,10 +321,12 @@ def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[
         value = getattr(scenario, name) * factor
         changed = max(1, round(value)) if isinstance(getattr(scenario, name), int) and name != "reasoning" else value
         changed = round(value) if name == "reasoning" else changed
-        return _month(scenario.model_copy(update={name: changed}))
+        return month_usd(scenario.model_copy(update={name: changed}))
 
     rows: list[dict[str, Any]] = []
     for name, label in _DRIVERS.items():
+        if not counts(name, scenario):
+            continue
         less, more = moved(name, 1 - _QUARTER), moved(name, 1 + _QUARTER)
         if abs(more - less) > 1e-4 * max(result.month_usd, 1e-9):
             rows.append({"input": label, "less": less, "more": more, "meaning": "money"})
@@ -277,7 +338,7 @@ def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[
 
 def longest_request(scenario: Scenario) -> int:
     """Tokens of the longest prompt with its answer, which a model's context must hold."""
-    turns = _session(scenario, scenario.price, cached=False)
+    turns = session.turns(scenario, scenario.price, "none")
     return max(round(turn.input + turn.output) for turn in turns)
 
 
@@ -296,10 +357,10 @@ def compared(scenario: Scenario) -> list[Compared]:
     found = []
     for price, other in compared_with(scenario):
         if not _is_too_short(price, longest):
-            turns = _session(other, price)
+            turns = session.turns(other, price, session.marking(other, price))
             whole = feature.total(turns)
-            month_usd = _usd(turns, price) * _sessions(scenario)
-            found.append(Compared(price, month_usd, whole.read / whole.input if whole.input else 0.0))
+            usd = session.usd(turns, price) * sessions_a_month(scenario)
+            found.append(Compared(price, usd, whole.read / whole.input if whole.input else 0.0))
     return sorted(found, key=lambda one: one.month_usd)
 
 
@@ -315,7 +376,7 @@ def model_table(scenario: Scenario, found: list[Compared]) -> Table:
             "word",
             (
                 str(quantities.shown(one.month_usd, "$")),
-                str(quantities.shown(one.month_usd / scenario.users, "$")),
+                str(quantities.shown(one.month_usd / (session.requests_a_month(scenario) or 1) * 1000, "$")),
                 quantities.percent(one.read_share),
                 _rates_shown(one.price),
                 f"{one.price.context:,}" if one.price.context else "not known",
@@ -323,7 +384,7 @@ def model_table(scenario: Scenario, found: list[Compared]) -> Table:
         )
         for one in found
     )
-    columns = ("a month", "a user", "read", "input / output, a million", "context")
+    columns = ("a month", "a thousand requests", "cached", "input / output, a million", "context")
     return Table(columns, tuple(rows), head="Model")
 
 
@@ -379,14 +440,17 @@ def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
     gpus = quantities.count(own.gpus, "GPU")
     rent = quantities.shown(own.month_usd, "$")
     said = f"{name} on own {chip} is expected to take {gpus} in the busiest hour, {rent} a month"
+    what, month = ("user", "") if scenario.use_as == "users" else ("request", " a month")
     if own.break_even is None:
-        why = "as the accelerators cost more for each user than the API"
+        why = f"as the accelerators cost more for each {what} than the API"
         return f"{said}; at these prices it never pays, {why}.{held}"
-    return f"{said}; it pays from {quantities.count(ceil(own.break_even), 'user')} on.{held}"
+    return f"{said}; it pays from {quantities.count(ceil(own.break_even), what)}{month} on.{held}"
 
 
 def margin_sentence(scenario: Scenario, result: FeatureCost) -> str:
     """What is left of a price per user."""
+    if result.per_user_month_usd is None:
+        return "Say the use as users to see the margin."
     if not scenario.user_price:
         return "Enter what a user pays in a month to see the margin."
     left = scenario.user_price - result.per_user_month_usd
@@ -418,5 +482,5 @@ def then_and_now(scenario: Scenario, today: date) -> str:
     ]
     if not changed:
         return ""
-    was, is_now = (quantities.shown(_month(one), "$") for one in (scenario, now))
+    was, is_now = (quantities.shown(month_usd(one), "$") for one in (scenario, now))
     return f"At the prices of {scenario.prices} {was}, at today's {is_now}: {', '.join(changed)} a million."
