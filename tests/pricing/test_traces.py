@@ -464,6 +464,10 @@ JSON = st.recursive(
 )
 
 
+def test_counts_of_two_dialects_that_are_all_0_are_no_request() -> None:
+    assert read('{"promptTokenCount": 0, "input": 0}')[0] == []
+
+
 @given(st.lists(JSON, max_size=4), st.booleans())
 def test_any_json_is_read_without_an_error(records: list[Any], listed: bool) -> None:
     content = json.dumps(records) if listed else lines(*records)

@@ -177,7 +177,8 @@ class Reader:
         """The counts that are not 0, where a dialect knows all of them."""
         if how.failure and how.failure[0] == "unknown" and 0 in values and len(values) == len(own.counts):
             kept = tuple(path for path, value in zip(own.counts, values, strict=True) if value)
-            how, values = self._plan(kept), [value for value in values if value]
+            if kept:
+                how, values = self._plan(kept), [value for value in values if value]
         if how.failure:
             raise UnreadLineError(*how.failure)
         return how, values
