@@ -12,7 +12,7 @@ from inferdash.answers import UnknownNameError
 from inferdash.studies import report
 
 _LINK: Final = (
-    "A scenario is a link such as '?model=qwen3-32b&accelerator=h100-sxm&batch=64&v=1'; '?v=1' is the baseline. "
+    "A scenario is a link such as '?model=qwen3-32b&accelerator=h100-sxm&batch=64&v=2'; '?v=2' is the baseline. "
     "Numbers are in base units: seconds, bytes, dollars, shares of 1. Say which are the limit and which are expected, "
     "give the link with the answer, and pass on what stands under problems."
 )

@@ -82,7 +82,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         dest="command", metavar="report, model, replay, score, mcp", title="instead of the dashboard"
     )
     printed = commands.add_parser("report", help="print the numbers of a scenario")
-    printed.add_argument("link", help="a link of the dashboard, or its query: '?model=qwen3-32b&v=1'")
+    printed.add_argument("link", help="a link of the dashboard, or its query: '?model=qwen3-32b&v=2'")
     form = printed.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON, in base units (the default)")
     form.add_argument("--markdown", action="store_true", help="as Markdown, with units")
@@ -113,7 +113,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         metavar="FILE",
         help="a table of load tests as CSV (docs/numbers.md has its columns), or a load tool's file",
     )
-    tests.add_argument("--on", metavar="LINK", help="what a load tool's file ran on: '?model=qwen3-32b&gpus=2&v=1'")
+    tests.add_argument("--on", metavar="LINK", help="what a load tool's file ran on: '?model=qwen3-32b&gpus=2&v=2'")
     tests.add_argument("--json", action="store_true", help="as JSON, in base units")
     commands.add_parser("mcp", help="answer an assistant on standard streams (needs the package mcp)")
     given = parser.parse_args(arguments)

@@ -9,6 +9,8 @@ from inferdash.charts import theme
 
 _OTHERS = 0.45
 """Opacity of the bars beside the chosen one."""
+_NAMES = 13
+"""Size of the names of formats, of which there are fifteen."""
 
 
 @cache
@@ -62,7 +64,13 @@ def _bars(height: int) -> dict[str, Any]:
     """Rows "formats": the bytes of the model in each, one of them chosen; "room": where the axis ends at least."""
     bars = alt.Chart(alt.NamedData("formats")).encode(
         alt.X("gb:Q", axis=alt.Axis(title="parameters in memory, GB", tickCount=6)),
-        alt.Y("format:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=240)),
+        alt.Y(
+            "format:N",
+            sort=None,
+            axis=alt.Axis(
+                title=None, ticks=False, grid=False, labelLimit=240, labelFontSize=_NAMES, labelOverlap=False
+            ),
+        ),
     )
     return theme.finished(
         alt.layer(

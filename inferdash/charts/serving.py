@@ -76,18 +76,7 @@ def knee() -> dict[str, Any]:
             now.mark_rule(strokeWidth=2, color=theme.INK).encode(x),
             curve.mark_line(strokeWidth=theme.LINE, point=True).encode(x, y, color=theme.MEANING),
             *theme.outlined(names.encode(x, y), 13, align="left", dx=6, dy=-14),
-            *(
-                layer
-                for meaning, dy in (("compute", -8), ("memory", 12))
-                for layer in theme.outlined(
-                    targets.transform_filter(f"datum.meaning == '{meaning}'").encode(
-                        y, x=alt.value(alt.ExprRef("width * 0.5"))
-                    ),
-                    13,
-                    align="left",
-                    dy=dy,
-                )
-            ),
+            *theme.outlined(targets.encode(y, x=alt.value(alt.ExprRef("width - 8"))), 13, align="right", dy=13),
             *theme.outlined(now.encode(x, y=top), 13, align="right", dx=-6),
             *theme.outlined(most.encode(x, y=alt.value(28)), 13, align="right", dx=-6),
         ),

@@ -5,7 +5,8 @@ from typing import Any, Final
 import streamlit as st
 
 from inferdash import links
-from inferdash.scenario import BASE, FIELDS, Scenario, counts
+from inferdash.links import BASELINE
+from inferdash.scenario import FIELDS, Scenario, counts
 from inferdash.studies.report import PAGES
 from inferdash.ui import state
 
@@ -31,10 +32,10 @@ def mended(page: str) -> None:
 
 
 def _changes(page: str, scenario: Scenario) -> list[tuple[str, Any]]:
-    """Fields with the value of the chapter's example, with which the page's study does not fail."""
+    """Fields with the value that a session begins with, with which the page's study does not fail."""
     found = []
     for name in FIELDS:
-        value = getattr(BASE, name)
+        value = getattr(BASELINE, name)
         if getattr(scenario, name) != value and counts(name, scenario):
             changed, problems = links.read({name: value}, scenario)
             if not problems and _stands(page, changed):

@@ -165,7 +165,7 @@ def test_broken_link_is_said_in_plain_text_and_kept_until_the_first_edit(page: P
     page.keyboard.press("Escape")
     shows(page, BROKEN)
     entered(page, "Batch", "4")
-    shows(page, urlencode({"title": MARKUP, "batch": 4, "v": 1}))
+    shows(page, urlencode({"title": MARKUP, "batch": 4, "v": 2}))
     expect(page.locator(".st-key-problems")).to_have_count(0)
     expect(page.get_by_text(MARKUP, exact=True)).to_be_visible()
     assert not outside
