@@ -11,7 +11,7 @@ from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
 result = page.study(scenario)
-shown = page.headline_numbers(result)
+shown = page.headline_numbers(scenario, result)
 
 
 def engine() -> None:
@@ -49,7 +49,7 @@ def several() -> None:
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 parts.notes(page.ways_out(scenario, result))
-controls("weights", "gpus", "layout", "prompt", "batch")
+controls("gpus", "layout", "prompt", "batch", "speed")
 parts.chart(charts.memory(), page.bar_rows(scenario, result), key="memory")
 parts.terms(shown)
 sections(

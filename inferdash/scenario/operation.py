@@ -174,8 +174,13 @@ class Operation(Topics):
         return self.load if self.load_as == "requests" else self.active_users / self.think
 
     @property
+    def shown(self) -> Self:
+        """What the reader wants to see of the two: what is expected, or the limit."""
+        return self.limit if self.speed == "limit" else self.run
+
+    @property
     def served(self) -> Self:
-        """What is served over time: what is expected, or the limit. An engine is started for the batch limit."""
+        """The same as it is served over time: an engine is started for the batch limit."""
         if self.speed == "limit":
             return self.limit
         started = self.memory_of == AUTO and self.max_num_seqs is None

@@ -40,10 +40,10 @@ def apart(scenario: Scenario) -> bool:
 
 
 def that_fit(scenario: Scenario, *, tokens: int) -> int:
-    """The largest batch that is priced and timed: that which is expected to fit, or the one that fits at all."""
+    """The largest batch that is priced and timed: that which is expected to fit, or at the limit where it is shown."""
     found = batch_of(scenario, tokens=tokens)
-    most = found.limit if found.expected is None else found.expected
-    return int(most or 0)
+    both = (found.limit, found.expected) if scenario.speed == "limit" else (found.expected, found.limit)
+    return int(next((most for most in both if most is not None), 0))
 
 
 def fitting(scenario: Scenario) -> Scenario:
@@ -68,7 +68,7 @@ def fewest(scenario: Scenario, *, requests: int, tokens: int) -> int | None:
 
     Where the reader chose the layout: the fewest whose memory together is enough.
     """
-    if not apart(scenario):
+    if not apart(scenario) or scenario.speed == "limit":
         return int(fewest_gpus(scenario.deployment, requests=requests, tokens=tokens))
     gpus = 1
     while gpus <= _MOST_GPUS:

@@ -74,9 +74,27 @@ def test_the_switch_shows_one_or_the_other() -> None:
         assert all("(expected)" in one.label for one in page.headline_numbers(ours, page.study(ours)))
         assert all("(limit)" in one.label for one in page.headline_numbers(limit, page.study(limit)))
         assert "expected" in page.sentence(ours, page.study(ours))
-        assert page.study(ours) == page.study(limit)
+        assert page.study(ours).capacity == page.study(limit).capacity
     assert ours.served.sharing == limit.served.sharing
     assert limit.served.deployment.memory == limit.hardware.memory > ours.served.deployment.memory
+
+
+def test_the_memory_page_shows_what_the_switch_says() -> None:
+    ours, limit = scenario("gpus=2&v=2"), scenario("gpus=2&speed=limit&v=2")
+    expected, whole = memory.study(ours), memory.study(limit)
+    assert whole.largest_batch == expected.capacity.limit == whole.capacity.limit
+    assert expected.largest_batch == expected.capacity.expected == whole.capacity.expected
+    assert whole.usable_bytes == limit.hardware.memory > expected.usable_bytes
+    parts = [row["part"] for row in memory.bar_rows(limit, whole)["parts"]]
+    assert parts == ["parameters", "caches", "free"]
+    assert {"activations", *parts} < {row["part"] for row in memory.bar_rows(ours, expected)["parts"]}
+
+
+def test_a_view_in_which_a_request_fits_is_shown_where_the_other_has_none() -> None:
+    limit = scenario("model=gpt-oss-120b&speed=limit&v=2")
+    assert "writes at most" in overview.sentence(limit, overview.study(limit))
+    assert len(overview.headline_numbers(limit, overview.study(limit))) == 4
+    assert capacity.ways_out(limit, tokens=limit.prompt) == {}
 
 
 def test_limits_of_version_2_are_those_of_the_chapter() -> None:

@@ -191,7 +191,7 @@ def _named(scenario: Scenario) -> int:
 
 def nothing_fits(scenario: Scenario, result: Batching) -> str:
     """That no request fits, and what it takes, in words; nothing where one does."""
-    if result.capacity.expected != 0:
+    if not apart(scenario) or that_fit(scenario, tokens=scenario.prompt):
         return ""
     gpus = fewest(scenario, requests=1, tokens=scenario.prompt)
     takes = f": it takes {quantities.count(gpus, 'GPU')}" if gpus else ""
@@ -308,7 +308,8 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
         row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, most}
     ]
     own = [row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] == result.compared_batch]
-    fit = batches[batches <= max(most, 1)]
+    both = [int(one) for one in (most, result.capacity.expected) if one is not None]
+    fit = batches[batches <= max(min(both), 1)]
     reached = expected.decode_along(scenario, requests=fit, past=scenario.prompt)
     middle, low, high = [_at(fit, seconds) for seconds in reached] if reached else [[], [], []]
     other = [

@@ -51,7 +51,8 @@ class Memory:
 
 
 def study(scenario: Scenario) -> Memory:
-    """The numbers of the page for a scenario."""
+    """The numbers of the page for a scenario, of the view that it shows."""
+    given, scenario = scenario, scenario.shown
     tokens, requests = scenario.prompt, scenario.batch
     with section("One GPU"):
         machine = scenario.as_run
@@ -71,8 +72,8 @@ def study(scenario: Scenario) -> Memory:
         largest_batch=int(fit),
         largest_batch_at_end=int(at_end),
         largest_batch_reserved=_alike(int(fit), needed, reserved, scenario),
-        fewest_gpus=fewest(scenario, requests=requests, tokens=tokens),
-        capacity=batch_of(scenario, tokens=tokens),
+        fewest_gpus=fewest(given, requests=requests, tokens=tokens),
+        capacity=batch_of(given, tokens=tokens),
         room=engine_memory.room_of(scenario),
         starts=scenario.starts,
         link_s=plain(decode(machine, requests=requests, past=tokens).link_s),
@@ -115,18 +116,19 @@ def sentence(scenario: Scenario, result: Memory) -> str:
     return f"{chips} cannot hold the parameters and {batch}: each GPU lacks {lack}{start}."
 
 
-def headline_numbers(result: Memory) -> list[Headline]:
+def headline_numbers(scenario: Scenario, result: Memory) -> list[Headline]:
     """The four numbers on top."""
     return [
         Headline("Parameters on one GPU", result.parameters_bytes, "B"),
         Headline("Caches of the batch on one GPU", result.caches_bytes, "B"),
-        leading("Requests that fit", result.capacity, "requests"),
+        leading("Requests that fit", result.capacity, "requests", speed=scenario.speed),
         Headline("Fewest GPUs for this batch", result.fewest_gpus, "GPUs"),
     ]
 
 
 def bar_rows(scenario: Scenario, result: Memory) -> dict[str, list[dict[str, Any]]]:
     """Rows "parts" of the memory of one GPU, one after another, and "room": where it ends."""
+    scenario = scenario.shown
     # What the engine keeps comes first: of a model that does not fit, it is model and caches that have no place.
     found = scenario.kept
     kept = engine_memory.parts(scenario, found) if found else []
@@ -159,7 +161,8 @@ def answers_sentence(scenario: Scenario, result: Memory) -> str:
 
 def ways_out(scenario: Scenario, result: Memory) -> list[str]:
     """What would make the batch fit, each with its number; nothing where it fits."""
-    return list(_ways_out(scenario, result)) if result.free_bytes < 0 else []
+    shown = scenario.limit if scenario.speed == "limit" else scenario
+    return list(_ways_out(shown, result)) if result.free_bytes < 0 else []
 
 
 def _ways_out(scenario: Scenario, result: Memory) -> Iterator[str]:
