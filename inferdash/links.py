@@ -52,8 +52,10 @@ _EMPTY: Final = (
     | dict.fromkeys(("engine_share", "max_num_seqs", "max_num_batched_tokens"), "the engine’s")
     | dict.fromkeys(("activations", "overhead", "weight_memory", "cache_room"), "that of the rule")
 )
-_STREAMLITS_OWN: Final = {"embed", "embed_options"}
-"""Parameters by which a page is embedded; they say nothing about the scenario."""
+PRESENT: Final = "present"
+"""Parameter of a page that is presented; it is none of the scenario."""
+_OF_THE_PAGE: Final = {"embed", "embed_options", PRESENT}
+"""Parameters of how a page is shown, the first two Streamlit's own; they say nothing about the scenario."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> l
             problems.append(Problem("", f"The link has {len(query):,} characters, of which {_LONGEST:,} are read."))
             query = query[:_LONGEST]
         query = parse_qsl(query, keep_blank_values=True, errors="replace", separator="&")
-    pairs = [(name, value) for name, value in query if name not in _STREAMLITS_OWN]
+    pairs = [(name, value) for name, value in query if name not in _OF_THE_PAGE]
     if len(pairs) > _MOST:
         problems.append(Problem("", f"The link has {len(pairs):,} parameters, of which the first {_MOST} are read."))
         pairs = pairs[:_MOST]

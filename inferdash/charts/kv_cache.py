@@ -78,5 +78,5 @@ def memory() -> dict[str, Any]:
             ),
         ),
         description="What lies in the memory of each GPU.",
-        height=270,
+        height=theme.HEIGHT,
     )

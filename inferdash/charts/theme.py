@@ -129,6 +129,23 @@ def small(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "height": _PREVIEW_HEIGHT, "layer": marks, "config": spec["config"] | config}
 
 
+_LARGER: Final = {"fontSize": 1.4, "labelFontSize": 1.4, "titleFontSize": 1.4, "strokeWidth": 1.4, "dx": 1.3, "dy": 1.4}
+_LARGE_HEIGHT: Final = 330
+
+
+def large(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart to be read from five metres: higher, its letters and lines larger."""
+
+    def grown(part: Any, name: str = "") -> Any:
+        if isinstance(part, dict):
+            return {key: grown(value, key) for key, value in part.items()}
+        if isinstance(part, list):
+            return [grown(one) for one in part]
+        return part * _LARGER[name] if name in _LARGER and isinstance(part, int | float) else part
+
+    return {**grown(spec), "height": max(_LARGE_HEIGHT, spec["height"])}
+
+
 def finished(chart: alt.LayerChart | alt.FacetChart, *, description: str, height: int) -> dict[str, Any]:
     """The specification of a chart: as wide as the page, always as tall, without its data.
 

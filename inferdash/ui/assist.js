@@ -8,6 +8,7 @@ let live, observer, connected, rerun;
 function mark() {
   typing();
   sheets();
+  printed();
   // A line or a table that scrolls by itself must be reachable by keyboard.
   for (const part of document.querySelectorAll(".katex-display, [data-testid=stMarkdownContainer]:has(> table)")) {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;

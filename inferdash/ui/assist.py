@@ -1,17 +1,25 @@
 """What Streamlit's page lacks: numbers as people type them, a result that is spoken, a run after a restart."""
 
+import json
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
+from inferdash.facts import library
 from inferdash.ui import state
 from inferdash.ui.controls import typing
 
 _HERE: Final = Path(__file__).parent
 ICON: Final = (_HERE / "icon.svg").read_text(encoding="utf-8")
-_STYLE: Final = f"<style>{(_HERE / 'frame.css').read_text(encoding='utf-8')}</style>"
-_SCRIPT: Final = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("typing.js", "sheet.js", "assist.js"))
+_STYLE, _PRESENTED = (
+    f"<style>{(_HERE / name).read_text(encoding='utf-8')}</style>" for name in ("frame.css", "present.css")
+)
+_HUB: Final = {one.hf_id.lower(): one.name for one in library.models().values() if one.hf_id}
+"""Id on the hub -> name of the model."""
+_SCRIPT: Final = f"const HUB = {json.dumps(_HUB)};\n" + "".join(
+    (_HERE / f"{name}.js").read_text(encoding="utf-8") for name in ("typing", "search", "sheet", "present", "assist")
+)
 
 
 def assist() -> None:
@@ -27,4 +35,4 @@ def assist() -> None:
 
 def style() -> None:
     """What the theme cannot say of the look."""
-    st.html(_STYLE)
+    st.html(_STYLE + _PRESENTED if state.presented() else _STYLE)

@@ -9,7 +9,20 @@ from annotated_types import Ge, Le
 
 from inferdash import quantities
 from inferdash.facts.precision import FILES
-from inferdash.scenario import BASE, FIELDS, Choices, Place, Scenario, Several, counts, is_number, is_whole, mark
+from inferdash.scenario import (
+    BASE,
+    CONFIG,
+    FIELDS,
+    OWN,
+    Choices,
+    Place,
+    Scenario,
+    Several,
+    counts,
+    is_number,
+    is_whole,
+    mark,
+)
 from inferdash.scenario.marks import AUTO
 from inferdash.ui import state
 from inferdash.validated import Quantity
@@ -128,7 +141,9 @@ def typing() -> dict[str, dict[str, Any]]:
 
 
 def _choice(label: str, names: dict[str, str], value: str, common: dict[str, Any]) -> None:
+    """One of some ids, by name; the reader's own are the first."""
     shown = names.__getitem__
+    names = {key: names[key] for key in (OWN, CONFIG) if key in names} | names
     if len(names) <= _FEW:
         st.segmented_control(label, list(names), default=value, format_func=shown, required=True, **common)
     else:

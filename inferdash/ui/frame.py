@@ -42,10 +42,11 @@ except Exception:  # whatever it is, the reader keeps the way to the other pages
     logging.getLogger("inferdash").exception("%s?%s", _current.url_path, links.encode(state.scenario()))
     mended(_name)
 # The answer is on its way before what stands around it.
-sidebar(_name)
+if not state.presented():
+    sidebar(_name)
 with _above:
     share.entry_problems()
 with _top:
     navigation.row(_name)
-    share.button()
+    share.buttons()
 assist()

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from inferdash import links
 from inferdash.studies.report import GROUPS, PAGES
 from inferdash.ui import state
 
@@ -58,7 +57,7 @@ def _navigation(label: str, groups: Mapping[str, Sequence[Link]], *, kind: str, 
             "kind": kind,
             "groups": [[title, [asdict(link) for link in shown]] for title, shown in groups.items()],
             "current": current,
-            "query": urlencode(links.parameters(state.scenario())),
+            "query": urlencode(state.query()),
         },
         **asked,
     )

@@ -10,6 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from inferdash import quantities
+from inferdash.charts import theme
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
 from inferdash.studies.numbers import Headline, Table, literal
@@ -85,7 +86,7 @@ def plain(text: str) -> str:
     return _ADDRESS.sub(rf"\g<0>{_JOINER}", literal(text))
 
 
-def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str) -> None:
+def chart(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str) -> None:
     """A chart of `charts/` with its rows.
 
     Its text for those who do not see it stands in the specification, as a text that changes would have the browser
@@ -94,16 +95,17 @@ def chart(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]
     st.vega_lite_chart(_filled(spec, rows), key=key)
 
 
-def choosable(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, name: str) -> Any:
+def choosable(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, name: str) -> Any:
     """A chart in which a click chooses a row, by the field of its selection `name`; the field's value, or None."""
     event = st.vega_lite_chart(_filled(spec, rows), key=key, on_select=state.acted, selection_mode=name)
     found = event.selection.get(name) or []
     return next(iter(found[0].values())) if found else None
 
 
-def _filled(spec: Mapping[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def _filled(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     # A table of Arrow goes to the browser as it is; rows of Python would pass through pandas first, 2 ms a data set.
-    return {**spec, "datasets": {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}}
+    shown = theme.large(spec) if state.presented() else spec
+    return {**shown, "datasets": {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}}
 
 
 def table(content: Table) -> None:

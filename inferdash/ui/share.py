@@ -17,8 +17,12 @@ from inferdash.ui.copying import copy_button
 _ONLY_HERE: Final = {"localhost", "127.0.0.1", "::1"}
 
 
-def button() -> None:
-    """The Share button; its window is built only when it is opened."""
+def buttons() -> None:
+    """The buttons that show a page to an audience and share it; the window of the second is built when it is opened."""
+    if state.presented():
+        st.button("End", icon=":material/close:", key="end", on_click=state.present, kwargs={"on": False})
+        return
+    st.button("Present", icon=":material/slideshow:", key="present", on_click=state.present, kwargs={"on": True})
     if st.button("Share", icon=":material/share:", key="share", on_click=state.acted):
         _window()
 

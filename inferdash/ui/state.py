@@ -59,6 +59,8 @@ class _Session:
     """The page that the reader asked for, and the scenario's address where it is another one."""
     drawn: dict[str, str] = field(default_factory=dict)
     """Fields that have a widget in this run, each with the key of its own."""
+    presented: bool = False
+    """Whether the pages are shown to an audience."""
     opened: set[str] = field(default_factory=set)
     """Sections that are open."""
 
@@ -76,8 +78,10 @@ def sync(page: str) -> None:
     turned = session.page != page
     if session.address is None:
         session.first = address
+        session.presented = _presented(address)
         _follow(session, address)
     elif address != session.address and _gone_to(address) and (turned or not (session.edited or session.acted)):
+        session.presented = _presented(address)
         _follow(session, address)
         _write(address)  # an edit that was on its way may have come in between
     elif session.edited and not session.goal:
@@ -203,6 +207,22 @@ def acted() -> None:
     _session().acted = True
 
 
+def presented() -> bool:
+    """Whether the pages are shown to an audience."""
+    return _session().presented
+
+
+def present(*, on: bool) -> None:
+    """Callback that begins or ends the showing."""
+    session = _session()
+    session.presented, session.edited = on, True
+
+
+def query() -> Pairs:
+    """The query of the scenario as it is shown, by which its other pages are linked."""
+    return _parameters()
+
+
 def is_open(section: str) -> bool:
     """Whether a section of the open page is open."""
     return _section(section) in _session().opened
@@ -309,7 +329,12 @@ def _write(address: Pairs) -> None:
 
 
 def _parameters() -> Pairs:
-    return tuple(links.parameters(_session().scenario).items())
+    shown = ((links.PRESENT, "1"),) if _session().presented else ()
+    return (*shown, *links.parameters(_session().scenario).items())
+
+
+def _presented(address: Pairs) -> bool:
+    return (links.PRESENT, "1") in address
 
 
 def _address() -> Pairs:
