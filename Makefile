@@ -35,8 +35,9 @@ bench: installed browser ## measure the dashboard (a part or a page of it: make 
 sweep: installed browser ## try many generated cases, for hours (fewer: make sweep ARGS="states links --count 20 --seed 7")
 	$(PYTHON) -m bench.sweep $(ARGS)
 
-fit: installed ## fit the engines of presets/engines/ to published measurements, and print the errors
+fit: installed ## fit presets/engines/ and presets/power/ to published measurements, and print the errors
 	OMP_NUM_THREADS=1 $(PYTHON) -m bench.fit
+	OMP_NUM_THREADS=1 $(PYTHON) -m bench.energy
 
 lock: venv ## pin what pyproject.toml asks for (for newer releases, first remove requirements.lock)
 	$(PYTHON) -m uv --version || $(PYTHON) -m pip install uv

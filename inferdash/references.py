@@ -54,6 +54,9 @@ REFERENCES: Final[dict[str, Reference]] = {
         "https://doi.org/10.1287/opre.29.3.567",
     ),
     "measured": Reference("Fit to 2,300 of 3,380 published measurements, presets/measured/"),
+    "measured-energy": Reference(
+        "Fit to 444 measured energies of the ML.ENERGY benchmark, presets/measured/energy.csv"
+    ),
     "roofline": Reference(
         "Williams, Waterman, Patterson: Roofline, an insightful visual performance model (2009)",
         "https://doi.org/10.1145/1498765.1498785",

@@ -1,0 +1,81 @@
+"""Watts and joules of a pass: against the measurements that they were fitted to, and laws."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench import energy as bench
+from inferdash import shipped
+from inferdash.facts import library
+from inferdash.facts.power import power_curve
+from inferdash.facts.precision import PRECISIONS
+from inferdash.physics.deployment import deploy
+from inferdash.physics.energy import energy, tokens_per_joule
+from inferdash.physics.passes import decode
+
+ROWS = list(csv.DictReader((shipped("presets") / "measured" / "energy.csv").read_text(encoding="utf-8").splitlines()))
+H100 = deploy(
+    library.models()["llama-3.1-8b"],
+    library.accelerators()["h100-sxm"],
+    gpus=1,
+    weights=PRECISIONS["bf16"],
+    cache=PRECISIONS["bf16"],
+)
+
+
+def test_the_measurements_add_up() -> None:
+    """Joules of a token are watts of all accelerators over tokens a second."""
+    told = [row for row in ROWS if row["watts"] and row["tokens_per_s"] and row["j_per_token"]]
+    assert (len(ROWS), len(told)) == (524, 519)
+    for row in told:
+        joules = float(row["watts"]) * int(row["gpus"]) / float(row["tokens_per_s"])
+        assert joules == pytest.approx(float(row["j_per_token"]), rel=0.005)
+
+
+def test_the_shipped_curve_is_what_the_fit_gives() -> None:
+    table = bench.measured()
+    assert len(table.watts) == 446
+    numbers = np.exp(bench.fit(table, table.watts > 0))
+    shipped_numbers = [getattr(power_curve(), name) for name in ("idle", "memory", "compute", "exponent")]
+    assert numbers.tolist() == pytest.approx(shipped_numbers, rel=1e-3)
+
+
+def test_watts_at_a_known_speed_are_near_those_that_the_fit_had_not_seen() -> None:
+    for one in power_curve().held:
+        if one.what == "watts" and one.left_out != "source":
+            assert one.median < 0.15
+            assert one.ninth < 0.40
+
+
+def test_a_whole_pass_is_worked_out_by_hand() -> None:
+    one = decode(H100, requests=64, past=1000)
+    found = energy(H100, one, pass_s=0.02)
+    assert found is not None
+    curve = power_curve()
+    memory, compute = float(one.load_s) / 0.02, float(one.compute_s or 0) / 0.02
+    woken = curve.memory * memory**curve.exponent + curve.compute * compute**curve.exponent
+    assert found.watts == pytest.approx(700 * (1 - (1 - curve.idle) * np.exp(-woken)))
+    assert found.joules == pytest.approx(float(found.watts) * 0.02)
+    assert tokens_per_joule(tokens=64, joules=found.joules) == pytest.approx(64 / float(found.joules))
+
+
+@given(requests=st.integers(1, 4096), past=st.integers(0, 100_000), slower=st.floats(1, 1000))
+def test_watts_lie_between_idle_and_the_board(requests: int, past: int, slower: float) -> None:
+    one = decode(H100, requests=requests, past=past)
+    limit_s = float(one.pass_s or 0)
+    at_limit, later = energy(H100, one, pass_s=limit_s), energy(H100, one, pass_s=limit_s * slower)
+    assert at_limit is not None
+    assert later is not None
+    assert 700 * power_curve().idle <= float(later.watts) <= float(at_limit.watts) <= 700
+    assert float(later.joules) >= float(at_limit.joules) * (1 - 1e-9), "a slower pass never takes less energy"
+
+
+def test_what_is_not_known_is_none() -> None:
+    unknown = replace(H100, accelerator=library.accelerators()["m4-max"])
+    one = decode(H100, requests=1, past=100)
+    assert energy(unknown, one, pass_s=1.0) is None
+    assert energy(H100, replace(one, compute_s=None), pass_s=1.0) is None
