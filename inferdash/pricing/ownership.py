@@ -22,7 +22,7 @@ def capital_recovery(*, interest: Number, years: Number) -> Number:
 @formula(unit="$", ref="capital-recovery")
 def present_price(*, price_usd: Number, residual_share: Number, interest: Number, years: Number) -> Number:
     """Dollars of a purchase less what it sells for at the end, as much as that is worth on the day of the purchase."""
-    return price_usd * (1 - residual_share / (1 + interest) ** years)
+    return price_usd * (1 - residual_share * (1 + interest) ** -years)
 
 
 @formula(unit="W", ref="power-of-use")
