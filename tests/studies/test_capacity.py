@@ -4,7 +4,7 @@ import pytest
 
 from inferdash import links
 from inferdash.facts import library
-from inferdash.scenario import Scenario
+from inferdash.scenario import Scenario, measured
 from inferdash.studies import capacity
 from inferdash.studies.learn import batching, compute_vs_memory, over_time, overview, quantization
 from inferdash.studies.numbers import Estimate, Headline, leading
@@ -154,3 +154,13 @@ def test_the_chosen_format_stands_out() -> None:
     ours = scenario("model=gpt-oss-120b&v=2")
     rows = quantization.size_rows(ours, quantization.study(ours))["formats"]
     assert [row["format"] for row in rows if row["chosen"]] == ["MXFP4"]
+
+
+def test_what_was_measured_keeps_the_machine_that_it_was_measured_on() -> None:
+    ours = scenario("model=gpt-oss-120b&gpus=2&batch=16&v=2")
+    one = measured.entered("itl", "9.5ms", ours)
+    assert one.text == "itl~9.5ms~model~gpt-oss-120b~weights~mxfp4~gpus~2~layout~tensor~batch~16"
+    told, problems = links.read({"measured": one.text}, ours)
+    assert problems == ()
+    assert told.program.name == "vLLM as you measured it"
+    assert told.measurements == (one,)

@@ -173,7 +173,7 @@ def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
     if apart(scenario) and not that_fit(scenario, tokens=scenario.prompt):
         gpus = fewest(scenario, requests=1, tokens=scenario.prompt)
         takes = f"; it takes {quantities.count(gpus, 'GPU')}" if gpus else ""
-        return f" But beside the model and what an engine keeps no request fits{takes}."
+        return f" But no request fits beside what an engine keeps{takes}."
     if apart(scenario) or result.fewest_gpus <= scenario.gpus:
         return ""
     machine, chips = scenario.deployment, quantities.count(scenario.gpus, "GPU")

@@ -79,14 +79,13 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
     if scenario.speed != EXPECTED or speed is None or cost is None or result.compared_batch > fit:
         return ""
     number, dollars = quantities.shown(speed, "tokens/s").number, quantities.shown(cost, "$")
-    many = quantities.count(result.compared_batch, "request")
     if scenario.batch > fit:
         return (
             f"{subject} holds {quantities.count(fit, 'request')} of {tokens} at once, not {scenario.batch:,}; in a "
             f"batch of {result.compared_batch:,}, a million output tokens are expected to cost {dollars}."
         )
     who = "a single request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
-    batch = f"in a batch of {many}, " if scenario.batch == 1 else ""
+    batch = f"in a batch of {result.compared_batch:,}, " if scenario.batch == 1 else ""
     return (
         f"{subject} is expected to write {number} tokens per second for {who}; {batch}a million output tokens cost "
         f"{dollars}."
