@@ -9,6 +9,7 @@ function mark() {
   typing();
   sheets();
   printed();
+  anchors();
   // A line or a table that scrolls by itself must be reachable by keyboard.
   for (const part of document.querySelectorAll(".katex-display, [data-testid=stMarkdownContainer]:has(> table)")) {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;

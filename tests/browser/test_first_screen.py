@@ -155,6 +155,11 @@ def test_keys_move_numbers_and_pages_before_an_audience(page: Page) -> None:
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
+def test_a_link_with_an_anchor_opens_its_section(page: Page) -> None:
+    page.goto("/batching?v=2#paged-kv-cache")
+    expect(page.get_by_label("Page size, tokens", exact=True)).to_be_visible()
+
+
 TYPED: Final = {"32k": "32,000", "1.5M": "1,500,000", "200 000": "200,000", "10,000": "10,000", "2.5e6": "2,500,000"}
 UNREAD: Final = ("9.5", "200.000", "32q", "1,5")
 
