@@ -1,5 +1,6 @@
 """The page that holds expectations against measurements, and takes the reader's own."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from inferdash import shipped
@@ -28,8 +29,9 @@ def entered(app: AppTest, value: str) -> AppTest:
     return app
 
 
-def test_an_own_measurement_is_taken_into_the_link() -> None:
-    app = entered(opened(batch="4", v="1"), "9 ms")
+@pytest.mark.parametrize("text", ["9 ms", "9", "0.009 s"])
+def test_an_own_measurement_is_taken_into_the_link(text: str) -> None:
+    app = entered(opened(batch="4", v="1"), text)
     assert app.query_params["measured"] == "itl~9ms~batch~4"
     assert app.text_input(key="_measured_value").value == ""
     assert "1 measurement of Llama 3 8B on NVIDIA H100 SXM with vLLM counts on every page." in words(app)
@@ -39,7 +41,11 @@ def test_an_own_measurement_is_taken_into_the_link() -> None:
 
 
 def test_one_that_cannot_be_is_refused_with_the_reason_and_stays_in_the_field() -> None:
-    for value, reason in {"1 ms": "beats 4.53 ms", "9": "no time with a unit", "": "no time with a unit"}.items():
+    for value, reason in {
+        "1 ms": "beats 4.53 ms",
+        "9 tokens": "no time with a unit",
+        "": "no time with a unit",
+    }.items():
         app = entered(opened(v="1"), value)
         assert reason in words(app)
         assert "measured" not in app.query_params
