@@ -137,7 +137,8 @@ def amounts(machine: Deployment, one: Pass, *, requests: Number, positions: Numb
     compute = np.nan if one.compute_s is None else one.compute_s
     peak, attention_peak = (np.nan if rate is None else rate for rate in (machine.peak, machine.attention_peak))
     attention = one.attention_flops / attention_peak
-    attention_share = attention / (one.matrix_flops / peak + attention) if machine.peak is not None else 0.0
+    known = machine.peak is not None and machine.attention_peak is not None
+    attention_share = attention / (one.matrix_flops / peak + attention) if known else 0.0
     experts_share = 2 * counts.active.experts * positions / one.matrix_flops
     experts = compute * (1 - attention_share) * experts_share
     columns = width / (layout.tensor if layout.expert == 1 else 1)

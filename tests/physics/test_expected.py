@@ -128,6 +128,13 @@ def test_without_a_peak_only_what_writes_is_expected() -> None:
     assert expected_prefill(here, ENGINES["mlx"], prompt=100) is None
 
 
+def test_one_peak_without_that_of_attention_expects_a_number() -> None:
+    """Rubin CPX has a peak in fp4 alone, and attention over a cache at 16 bits has none."""
+    told = expected(machine("llama-3-8b", "rubin-cpx", "nvfp4"), ENGINES["vllm"], requests=1, positions=1, past=1024)
+    assert told is not None
+    assert np.isfinite(told.pass_s)
+
+
 def test_a_ceiling_takes_more_of_a_faster_accelerator() -> None:
     assert reached_share(share=0.8, rate=0, ceiling=1e12) == pytest.approx(0.8)
     assert reached_share(share=1, rate=1e12, ceiling=1e12) == pytest.approx(0.5)
