@@ -4,9 +4,10 @@ import streamlit as st
 
 from inferdash.charts import batching as charts
 from inferdash.charts.loading import along_batch
+from inferdash.charts.ranges import per_joule
 from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batching as page
-from inferdash.studies.learn import slots
+from inferdash.studies.learn import energy, slots
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -31,6 +32,16 @@ def cost() -> None:
     st.markdown(page.token_sentence(result))
     controls("input_usd", "output_usd", "utilization")
     parts.table(page.rent_table(result))
+
+
+def power() -> None:
+    controls("site_factor", "kwh_usd", "grid")
+    st.markdown(energy.sentence(scenario))
+    drawn = energy.rows(scenario)
+    if drawn:
+        parts.chart(per_joule(), {"energy": drawn}, key="energy")
+        parts.table(energy.table(scenario))
+    st.caption(energy.note())
 
 
 def ways() -> None:
@@ -64,6 +75,7 @@ sections(
         "Batch by batch": batches,
         "Memory read per pass": memory_read,
         "Why an output token costs more": cost,
+        "Power and energy": power,
         "Static and continuous batching": ways,
         "Paged KV cache": paged,
         "Why the batch can change an answer": rounding,

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
+from inferdash.charts import ownership as owning_charts
+from inferdash.charts import ranges as range_charts
 from inferdash.studies.check import own_accelerators
-from inferdash.studies.price import api, breakdown, savings
+from inferdash.studies.price import api, breakdown, extras, limits, ownership, ranges, savings
 from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
@@ -72,6 +74,45 @@ def own() -> None:
     st.caption(own_accelerators.NOTE)
 
 
+def owning() -> None:
+    controls("server_usd", "life", "residual", "interest", "upkeep", "people_usd")
+    controls("kwh_usd", "site_factor", "colocation_usd", "grid", "rent")
+    found = ownership.ownership(scenario, result)
+    st.markdown(parts.plain(ownership.sentence(scenario, found)))
+    if found:
+        parts.chart(owning_charts.ways(), ownership.chart_rows(found), key="owning")
+        parts.table(ownership.break_even_table(found))
+        parts.table(ownership.table(scenario, found))
+    parts.table(ownership.rent_table(scenario, datetime.now(UTC).date()))
+    st.caption(ownership.NOTE)
+
+
+def more() -> None:
+    controls(*extras.fields(scenario))
+    st.markdown(parts.plain(extras.sentence(scenario)))
+    parts.table(extras.table(scenario))
+    st.caption(extras.NOTE)
+
+
+def spread() -> None:
+    control("ranges")
+    if not scenario.ranges:
+        st.markdown(ranges.EXAMPLE)
+        return
+    found = ranges.results(scenario, result)
+    st.markdown(parts.plain(ranges.sentence(found)))
+    parts.table(ranges.table(found))
+    parts.chart(range_charts.histogram(), {"bins": ranges.histogram_rows(scenario)}, key="ranges")
+    st.markdown(ranges.share_sentence(scenario))
+    st.caption(ranges.NOTE)
+
+
+def busiest() -> None:
+    controls("rpm", "itpm", "otpm")
+    st.markdown(limits.sentence(scenario))
+    parts.table(limits.table(scenario))
+
+
 def rules() -> None:
     st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
 
@@ -88,11 +129,15 @@ sections(
     {
         "Ways to save": save,
         "Three APIs side by side": beside,
+        "Low, middle and high": spread,
         "By part of the prompt and by turn": detail,
+        "Images, tools and agents": more,
         "More use, and growth": growth,
         "What drives it": drivers,
         "The same feature on other models": others,
         "On your own GPUs": own,
+        "Buy, rent or call an API": owning,
+        "Limits of the API": busiest,
         "What users pay": margin,
         "Rules of the cache": rules,
     }

@@ -52,6 +52,7 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "measured": ("itl~9.5ms", "ttft~60ms", "tps~100", "itl~9.5ms~batch~16~prompt~2048"),
     "engine_version": ("0.19.0", "0.11.2", "V0 0.6.3"),
     "cache_room_of": ("0123abcd", "ffffffff"),
+    "ranges": ("users 20k..60k", "answer ±20%, question 200/400/900", "turns 1..500, rent 0..10"),
     "own_rents": ("h100-sxm 2.5", "h100-sxm 2.5, b200-sxm 4.9", "mi300x 0.01, l40s 1000"),
 }
 """Values of the fields of text."""

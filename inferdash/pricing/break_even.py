@@ -1,6 +1,5 @@
 """Where two ways to pay for the same tokens cost the same."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf
 from typing import Final
@@ -9,6 +8,8 @@ import numpy as np
 
 from inferdash.formula import Number
 
+_ALIKE: Final = 1e-300
+"""Dollars of a token that are none."""
 _MOST: Final = 1000
 """Machines up to which break-evens are looked for."""
 
@@ -25,6 +26,8 @@ class Way:
     """A month."""
     tokens_of_machine: float = inf
     """That one serves in a month."""
+    usd_fixed: float = 0.0
+    """A month, however many machines there are."""
 
     def machines(self, tokens: Number) -> Number:
         """Machines that serve so many tokens a month: one at least."""
@@ -32,7 +35,7 @@ class Way:
 
     def usd(self, tokens: Number) -> Number:
         """Dollars of a month with so many tokens."""
-        return self.usd_per_token * tokens + self.usd_per_machine * self.machines(tokens)
+        return self.usd_per_token * tokens + self.usd_per_machine * self.machines(tokens) + self.usd_fixed
 
 
 def break_evens(one: Way, other: Way) -> list[float]:
@@ -40,23 +43,16 @@ def break_evens(one: Way, other: Way) -> list[float]:
 
     Both have machines of the same size, or one of them has none.
     """
-    return sorted(_equal(one, other))
-
-
-def _equal(one: Way, other: Way) -> Iterator[float]:
     size = min(one.tokens_of_machine, other.tokens_of_machine)
     dearer = one.usd_per_token - other.usd_per_token
-    fixed = other.usd_per_machine - one.usd_per_machine
-    if not dearer or fixed / dearer < 0:
-        return
-    for machines in range(1, 2 if size == inf else _MOST + 1):
-        tokens = machines * fixed / dearer
-        if tokens > machines * size:
-            return  # with each further machine it lies beyond what they serve
-        if tokens > (machines - 1) * size or machines == 1:
-            yield tokens
-        else:
-            return
+    if abs(dearer) < _ALIKE:
+        return []
+    machines = np.arange(1.0, 2.0 if size == inf else _MOST + 1)
+    fixed = machines * (other.usd_per_machine - one.usd_per_machine) + other.usd_fixed - one.usd_fixed
+    tokens = fixed / dearer
+    ends = machines * size
+    starts = ends - size if size < inf else np.zeros(1)
+    return [float(found) for found in tokens[(tokens > starts) & (tokens <= ends)]]
 
 
 def cheaper_from(one: Way, other: Way) -> float | None:
@@ -67,7 +63,8 @@ def cheaper_from(one: Way, other: Way) -> float | None:
     gain = (other.usd_per_token - one.usd_per_token) * one.tokens_of_machine
     if gain <= one.usd_per_machine:
         return None
-    # With n machines full, and one more just added, the API must already cost more than n + 1 of them.
-    full = ceil(one.usd_per_machine / (gain - one.usd_per_machine))
-    machines = max(1, full)
-    return max((machines - 1) * one.tokens_of_machine, machines * one.usd_per_machine / gain * one.tokens_of_machine)
+    # From so many machines on, one that was just added is paid by the tokens that filled the others.
+    paid = ceil((one.usd_fixed + gain) / (gain - one.usd_per_machine))
+    last = max(1, paid - 1)
+    equal = (last * one.usd_per_machine + one.usd_fixed) / gain
+    return min(float(last), equal) * one.tokens_of_machine

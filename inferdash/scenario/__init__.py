@@ -2,7 +2,7 @@
 
 A field is declared once: its name is the link's parameter and the widget's key, its title is the label, the string
 below it is the help, its bounds hold for the link and the widget alike. `machine` has what all pages share, `topics`
-what single pages add, `operation` what serving over time does.
+what single pages add, `operation` what serving over time does, `costs` what the full cost does.
 """
 
 import re
@@ -16,8 +16,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from inferdash import quantities
+from inferdash.scenario.costs import Costs
 from inferdash.scenario.marks import CONFIG, OWN, SHARE, Choices, Place, Several, numbers_in
-from inferdash.scenario.operation import Operation
 from inferdash.scenario.topics import CHANGES, PARTS
 from inferdash.validated import Quantity
 
@@ -44,7 +44,7 @@ _POINTS_APART: Final = re.compile(r"\s*[-+]?\d{1,3}(\.\d{3})+\s*", re.ASCII)
 """What may be a whole number whose thousands are set apart by points, as in parts of Europe."""
 
 
-class Scenario(Operation):
+class Scenario(Costs):
     """A model, accelerators, a workload, prices: what every number of every page follows from."""
 
     @model_validator(mode="before")

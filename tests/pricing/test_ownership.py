@@ -162,6 +162,7 @@ WAYS = st.builds(
     usd_per_token=st.floats(0, 1e-6),
     usd_per_machine=st.floats(1, 10_000),
     tokens_of_machine=st.just(1e10),
+    usd_fixed=st.sampled_from([0.0, 500.0, 50_000.0]),
 )
 
 

@@ -1,0 +1,43 @@
+"""How often a month costs how much."""
+
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from inferdash.charts import theme
+
+
+@cache
+def histogram() -> dict[str, Any]:
+    """Rows "bins": the share of the draws between two costs."""
+    return theme.finished(
+        alt.layer(
+            alt.Chart(alt.NamedData("bins"))
+            .mark_bar(color=theme.INK, opacity=0.6)
+            .encode(
+                alt.X("low:Q", axis=theme.money_axis("all users, dollars a month")),
+                alt.X2("high:Q"),
+                alt.Y("share:Q", axis=alt.Axis(title="share of the draws", format="%")),
+            )
+        ),
+        description="Distribution of the cost of a month over the draws of all ranges.",
+        height=theme.HEIGHT,
+    )
+
+
+@cache
+def per_joule() -> dict[str, Any]:
+    """Rows "energy": tokens for a joule against the batch."""
+    return theme.finished(
+        alt.layer(
+            alt.Chart(alt.NamedData("energy"))
+            .mark_line(color=theme.INK)
+            .encode(
+                alt.X("batch:Q", scale=alt.Scale(type="log"), axis=theme.log_axis("requests in a batch")),
+                alt.Y("tokens_per_j:Q", axis=theme.axis("tokens for a joule")),
+            )
+        ),
+        description="Tokens that a joule of the accelerators writes against the batch.",
+        height=theme.HEIGHT,
+    )

@@ -1,0 +1,230 @@
+"""The requests of a feature on machines that are bought, beside rented ones and the API, with power and carbon."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final
+
+import numpy as np
+
+from inferdash import quantities
+from inferdash.facts.carbon import grids
+from inferdash.facts.power import power_curve
+from inferdash.facts.purchases import prices_of
+from inferdash.facts.rents import KINDS, age, quartiles
+from inferdash.physics import memory
+from inferdash.physics.energy import energy
+from inferdash.physics.expected import expected
+from inferdash.physics.passes import decode
+from inferdash.pricing import feature
+from inferdash.pricing.break_even import Way, break_evens, cheaper_from
+from inferdash.pricing.ownership import Owned, Purchase, overtaking_month, owned
+from inferdash.scenario import Scenario
+from inferdash.studies.check.own_accelerators import PEAK
+from inferdash.studies.numbers import Row, Table
+from inferdash.studies.price import session
+from inferdash.studies.price.feature_cost import FeatureCost
+
+WITH_SERVER: Final = 1.35
+"""Price of an accelerator in its server over its own: eight H100, 325,000 over 240,000 dollars."""
+NOTE: Final = (
+    "A month is 30 days. Machines are bought whole and paid for in equal parts over their life. They draw idle power "
+    "when nothing comes and, as they write, what is expected of the pass; the site adds its factor. Break-evens move "
+    "each input of this table alike: tokens grow with the use."
+)
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Three ways to pay for the tokens of a month."""
+
+    tokens: float
+    """Of the month, prompts and answers."""
+    api_usd: float
+    rent_usd: float
+    machines: int
+    bought: Purchase
+    """All the machines."""
+    owned: Owned
+    """Of the month."""
+    co2_kg: float | None
+    """None where what the accelerator draws is not known."""
+    ways: Mapping[str, Way]
+    """Name -> how its cost grows with the tokens of a month."""
+    overtakes: int | None
+    """Month at whose end buying has cost less than renting; None where it does not in its life."""
+
+
+def price_of_gpu(scenario: Scenario) -> float | None:
+    """Dollars of one accelerator with its server: the reader's, or the middle of what sources tell; None without."""
+    if scenario.server_usd:
+        return scenario.server_usd
+    told = [one.each_usd for one in prices_of(scenario.accelerator) if one.covers == "one accelerator"]
+    alone = float(np.median(told)) * WITH_SERVER if told else None
+    whole = [one.each_usd for one in prices_of(scenario.accelerator) if one.covers != "one accelerator"]
+    return alone if alone is not None else float(np.median(whole)) if whole else None
+
+
+def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
+    """The three ways; None where the machines or their price are not known."""
+    own, each = result.own_expected, price_of_gpu(scenario)
+    if own.gpus is None or own.month_usd is None or not own.utilization or each is None:
+        return None
+    machine = scenario.as_run
+    count = own.gpus // machine.gpus
+    found = result.tokens
+    tokens = found.fresh + found.written + found.read + found.output
+    idle, busy = _watts(scenario, tokens_of_turn=tokens / session.requests_a_month(scenario))
+    of_one = Purchase(
+        price_usd=each * machine.gpus,
+        years=scenario.life,
+        residual_share=scenario.residual,
+        interest=scenario.interest,
+        upkeep_share=scenario.upkeep,
+        idle_w=idle * machine.gpus,
+        busy_w=busy * machine.gpus,
+        site_factor=scenario.site_factor,
+        usd_per_kwh=scenario.kwh_usd,
+        colocation_usd_per_kw_month=scenario.colocation_usd * scenario.site_factor,
+    )
+    bought = replace(
+        of_one,
+        price_usd=of_one.price_usd * count,
+        idle_w=of_one.idle_w * count,
+        busy_w=of_one.busy_w * count,
+        people_usd_per_month=scenario.people_usd,
+    )
+    month = owned(bought, utilization=own.utilization, hours=feature.HOURS)
+    empty, full = (owned(of_one, utilization=used, hours=feature.HOURS).total_usd for used in (0.0, 1.0))
+    served = tokens / (own.utilization * count)  # by a machine that is always busy
+    room = served / PEAK  # by one that is busy in the busiest hour
+    people = scenario.people_usd * 12 * feature.HOURS / 8760
+    return Ownership(
+        tokens=tokens,
+        api_usd=result.month_usd,
+        rent_usd=own.month_usd,
+        machines=count,
+        bought=bought,
+        owned=month,
+        co2_kg=month.kwh * grids()[scenario.grid].g_per_kwh / 1000 if busy else None,
+        ways={
+            "API": Way(result.month_usd / tokens),
+            "rented": Way(0.0, own.month_usd / count, room),
+            "owned": Way((full - empty) / served, empty, room, people),
+        },
+        overtakes=overtaking_month(bought, rent_usd=own.month_usd * _MONTH, running_usd=month.running_usd * _MONTH),
+    )
+
+
+_MONTH: Final = 8760 / 12 / feature.HOURS
+"""A twelfth of a year over the month of 30 days."""
+
+
+def _watts(scenario: Scenario, *, tokens_of_turn: float) -> tuple[float, float]:
+    """Idle and busy watts of one accelerator; 0 where what its board draws is not known."""
+    machine, board = scenario.as_run, scenario.as_run.accelerator.power.board
+    context = max(1, round(tokens_of_turn))
+    batch = int(memory.largest_batch(machine, tokens=context))
+    if board is None or not batch:
+        return 0.0, 0.0
+    one = decode(machine, requests=batch, past=context)
+    written = expected(machine, scenario.program, requests=batch, positions=1, past=context)
+    drawn = energy(machine, one, pass_s=written.pass_s) if written else None
+    return power_curve().idle * board, float(drawn.watts) if drawn else board
+
+
+def sentence(scenario: Scenario, found: Ownership | None) -> str:
+    """Which of the three costs least, and from when buying does."""
+    if found is None:
+        return (
+            f"What {scenario.hardware.name} costs to buy was not found, or it cannot serve this feature: enter a price."
+        )
+    costs = {"the API": found.api_usd, "renting": found.rent_usd, "buying": found.owned.total_usd}
+    least, second, _ = sorted(costs, key=lambda name: costs[name])
+    shown = {name: quantities.shown(usd, "$") for name, usd in costs.items()}
+    said = f"Least a month costs {least}, {shown[least]}; {second} {shown[second]}"
+    if found.overtakes is None:
+        return f"{said}. Buying does not overtake renting within its life of {scenario.life:g} years."
+    return f"{said}. Buying overtakes renting in month {found.overtakes}."
+
+
+def table(scenario: Scenario, found: Ownership) -> Table:
+    """What a month of owning is made of."""
+    month = found.owned
+    grid = grids()[scenario.grid]
+    carbon = f"{grid.name}, {grid.g_per_kwh:g} g/kWh" + (f", {grid.year}" if grid.year else ", of an unknown year")
+    rows: list[tuple[str, object, str]] = [
+        ("Capital", quantities.shown(month.capital_usd, "$"), f"{found.machines:,} machines, {_price_said(scenario)}"),
+        ("Upkeep", quantities.shown(month.upkeep_usd, "$"), f"{quantities.percent(scenario.upkeep)} a year"),
+        ("Power", quantities.shown(month.energy_usd, "$"), f"{month.kwh:,.0f} kWh at the meter"),
+        ("Colocation", quantities.shown(month.colocation_usd, "$"), ""),
+        ("People", quantities.shown(month.people_usd, "$"), ""),
+        ("A month, owned", quantities.shown(month.total_usd, "$"), ""),
+        ("A month, rented", quantities.shown(found.rent_usd, "$"), f"${scenario.rent:g} a GPU-hour"),
+        ("A month, on the API", quantities.shown(found.api_usd, "$"), scenario.price.name),
+    ]
+    if found.co2_kg is not None:
+        rows.append(("CO2e of a month, owned or rented", f"{found.co2_kg:,.0f} kg", carbon))
+    return Table(
+        ("a month", "from"), tuple(Row(name, "word", (str(usd), said)) for name, usd, said in rows), head="Owning"
+    )
+
+
+def _price_said(scenario: Scenario) -> str:
+    if scenario.server_usd:
+        return f"${scenario.server_usd:,.0f} a GPU, as you entered"
+    told = prices_of(scenario.accelerator)
+    newest = max((one.read for one in told), default="")
+    return f"${price_of_gpu(scenario) or 0:,.0f} a GPU with its server, prices of {newest}"
+
+
+def break_even_table(found: Ownership) -> Table:
+    """Where two ways cost the same, in tokens of a month."""
+    rows = []
+    for one, other in (("rented", "API"), ("owned", "API"), ("owned", "rented")):
+        equal = break_evens(found.ways[one], found.ways[other])
+        always = cheaper_from(found.ways[one], found.ways["API"]) if other == "API" else None
+        said = ", ".join(_tokens(tokens) for tokens in equal[:3]) + (" …" if len(equal) > 3 else "")  # noqa: PLR2004 - some
+        rows.append(Row(f"{one} and {other}", "word", (said or "nowhere", "" if always is None else _tokens(always))))
+    return Table(("cost the same at", "the first never costs more from"), tuple(rows), head="Tokens a month")
+
+
+def _tokens(tokens: float) -> str:
+    return f"{quantities.digits(tokens / 1e6)} million"
+
+
+_MEANING: Final = {"API": "compute", "rented": "memory", "owned": "money"}
+"""Way -> the meaning whose colour it has."""
+
+
+def chart_rows(found: Ownership) -> dict[str, list[dict[str, Any]]]:
+    """Dollars of a month against its tokens by each way, and where two cost the same."""
+    at = np.geomspace(found.tokens / 30, found.tokens * 30, 120)
+    lines = [
+        {"meaning": _MEANING[name], "tokens": float(tokens), "usd": float(usd)}
+        for name, way in found.ways.items()
+        for tokens, usd in zip(at, np.asarray(way.usd(at)), strict=True)
+    ]
+    pairs = (("rented", "API"), ("owned", "API"), ("owned", "rented"))
+    even = [
+        {"tokens": tokens, "usd": float(found.ways[one].usd(tokens)), "pair": f"{one} and {other} cost the same"}
+        for one, other in pairs
+        for tokens in break_evens(found.ways[one], found.ways[other])
+        if at[0] <= tokens <= at[-1]
+    ]
+    return {"lines": lines, "even": even, "now": [{"tokens": found.tokens}]}
+
+
+def rent_table(scenario: Scenario, today: date) -> Table:
+    """What the accelerator rents for by what is promised, with the days of the quotes."""
+    rows = []
+    for kind in KINDS:
+        quoted = [quote for quote in scenario.hardware.rents if quote.kind == kind]
+        rent = quartiles(quoted)
+        if rent is None:
+            continue
+        half = f"${rent.lower_quartile:,.2f} to ${rent.upper_quartile:,.2f}"
+        old = age(rent.newest, today)
+        said = f"{quantities.count(rent.sellers, 'seller')}, {rent.said()}" + (f", {old}" if old else "")
+        rows.append(Row(kind, "word", (f"${rent.middle:,.2f}", half, said)))
+    return Table(("median, an hour", "half of the sellers", "read"), tuple(rows), head="Rent of one GPU")

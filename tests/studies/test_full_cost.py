@@ -1,0 +1,93 @@
+"""Buying, images, tools and limits of a feature: sums done by hand, and laws."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inferdash import links
+from inferdash.scenario import Scenario
+from inferdash.studies.learn import energy
+from inferdash.studies.price import extras, feature_cost, limits, ownership, session
+
+API = "api=anthropic/claude-sonnet-5-5"
+
+
+def scenario(query: str) -> Scenario:
+    decoded = links.decode(f"{query}&v=2")
+    assert decoded.problems == ()
+    return decoded.scenario
+
+
+def lines(one: Scenario) -> dict[str, float]:
+    return {line.name: line.usd for line in extras.extras(one)}
+
+
+def test_nothing_is_added_until_it_is_asked_for() -> None:
+    plain = scenario(API)
+    assert lines(plain) == {"The feature in text": session.month_usd(plain)}
+
+
+def test_an_image_counts_as_the_tokens_of_its_rule() -> None:
+    """1,369 tokens of Sonnet 5.5 in each message are a message with 1,369 tokens more."""
+    pictured = scenario(f"{API}&images=1")
+    longer = scenario(f"{API}&question={pictured.question + 1369}")
+    assert sum(lines(pictured).values()) == pytest.approx(session.month_usd(longer))
+    unknown = scenario("api=anthropic/claude-haiku-5-5&images=1")
+    assert lines(unknown)["Images"] == 0
+    assert "no rule was found" in extras.table(unknown).markdown()
+
+
+def test_fees_and_searches_are_worked_out_by_hand() -> None:
+    one = scenario("use_as=month&volume=200000&turns=1&steps=3&tool_fee=10&searches=2&rerank_usd=1&search_tokens=100")
+    found = lines(one)
+    assert found["Fees of tools"] == pytest.approx(200_000 * 2 * 10 / 1000)
+    assert found["Searches"] == pytest.approx(200_000 * 2 * (100 * 0.1 / 1e6 + 1 / 1000))
+
+
+@settings(max_examples=25, deadline=None)
+@given(images=st.integers(0, 3), steps=st.integers(1, 6), again=st.floats(0, 0.8), more=st.floats(0, 0.1))
+def test_more_of_it_is_never_cheaper(images: int, steps: int, again: float, more: float) -> None:
+    base = scenario(f"{API}&turns=2")
+    one = base.model_copy(update={"images": images, "steps": steps, "again": again})
+    for changes in ({"images": images + 1}, {"steps": steps + 1}, {"again": again + more}):
+        other = one.model_copy(update=changes)
+        assert sum(lines(other).values()) >= sum(lines(one).values()) * (1 - 1e-9)
+
+
+def test_limits_say_by_how_much_a_queue_grows() -> None:
+    """1.44 million requests a month are 33.3 a minute; the busiest hour has 2.5 times as many."""
+    one = scenario("use_as=month&volume=1440000&rpm=50&itpm=1000000000")
+    requests, tokens, answers = limits.needs(one)
+    assert requests.needed == pytest.approx(1_440_000 / 43_200 * 2.5)
+    assert requests.queue_a_minute == pytest.approx(requests.needed - 50)
+    assert tokens.queue_a_minute == answers.queue_a_minute == 0
+    assert "do not hold" in limits.sentence(one)
+    assert "hold the busiest hour" in limits.sentence(scenario("use_as=month&volume=1000&rpm=50"))
+
+
+def test_owning_adds_up_and_breaks_even_where_it_says() -> None:
+    one = scenario(f"{API}&server_usd=40000&people_usd=1000&colocation_usd=200")
+    found = ownership.ownership(one, feature_cost.study(one))
+    assert found is not None
+    month = found.owned
+    parts = (month.capital_usd, month.upkeep_usd, month.energy_usd, month.colocation_usd, month.people_usd)
+    assert month.total_usd == pytest.approx(sum(parts))
+    # The curves of the chart pass through the three costs of the table.
+    assert float(found.ways["API"].usd(found.tokens)) == pytest.approx(found.api_usd)
+    assert float(found.ways["rented"].usd(found.tokens)) == pytest.approx(found.rent_usd)
+    assert float(found.ways["owned"].usd(found.tokens)) == pytest.approx(month.total_usd)
+    assert found.co2_kg == pytest.approx(month.kwh * 0.384)
+
+
+def test_a_price_that_was_not_found_is_asked_for() -> None:
+    one = scenario(f"{API}&accelerator=l40s")
+    found = ownership.ownership(one, feature_cost.study(one))
+    assert found is None
+    assert "was not found" in ownership.sentence(one, found)
+
+
+def test_a_larger_batch_writes_more_for_a_joule() -> None:
+    rows = energy.rows(scenario("model=llama-3.1-8b"))
+    found = [row["tokens_per_j"] for row in rows]
+    assert found == sorted(found)
+    assert "not known" in energy.sentence(scenario("accelerator=m4-max"))
