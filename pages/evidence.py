@@ -5,6 +5,8 @@ import streamlit as st
 from inferdash.charts import evidence as charts
 from inferdash.studies.check import calibration, published
 from inferdash.studies.check import evidence as page
+from inferdash.studies.learn import energy
+from inferdash.studies.run import upkeep
 from inferdash.ui import measuring, parts, state
 from inferdash.ui.sections import proof, sections
 
@@ -50,6 +52,11 @@ def not_covered() -> None:
     st.markdown(page.not_covered())
 
 
+def power() -> None:
+    parts.table(upkeep.error_table())
+    st.caption(energy.note())
+
+
 parts.result(page.TITLE, page.sentence(scenario, result), page.headline_numbers(result))
 with st.container(horizontal=True, vertical_alignment="bottom"):
     by = parts.pick("Groups by", page.BY, key="evidence_by")
@@ -62,6 +69,7 @@ sections(
         "Nearest to your scenario": nearest,
         "Errors by group": by_group,
         "Calibrate with your own measurements": own,
+        "Power and energy": power,
         "Not covered": not_covered,
     }
 )

@@ -4,7 +4,7 @@ import streamlit as st
 
 from inferdash.charts import plan as charts
 from inferdash.studies.run import plan as page
-from inferdash.studies.run import planning
+from inferdash.studies.run import planning, upkeep
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
 from inferdash.ui.sections import proof, sections
@@ -47,6 +47,15 @@ def rents() -> None:
     st.markdown(page.METHOD)
 
 
+def energy() -> None:
+    controls("site_factor", "grid", "kwh_usd", "life", "interest", "server_usd")
+    found = upkeep.kept(scenario)
+    st.markdown(upkeep.sentence(scenario, found))
+    if found:
+        parts.table(upkeep.table(found))
+    st.caption(upkeep.NOTE)
+
+
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
 controls("load_as", *page.load_fields(scenario), "target_first", "target_between")
 frontier = page.frontier_rows(scenario)
@@ -60,5 +69,5 @@ parts.notes(page.notes(scenario))
 sections({"The cheapest that hold": cheapest} if choices.rows else {})
 sections({"Choose from": choose_from, "Why others fail": failures})
 sections({"How to start a replica": start} if changes else {})
-sections({"Rents": rents})
+sections({"Least rent, least energy, or to buy": energy, "Rents": rents})
 proof(scenario, planning.worked if changes else None)

@@ -6,7 +6,7 @@ from inferdash.charts import serving as charts
 from inferdash.studies.learn import over_time
 from inferdash.studies.price import own_requests
 from inferdash.studies.run import serving as page
-from inferdash.studies.run import simulation
+from inferdash.studies.run import simulation, upkeep
 from inferdash.studies.run.plan import load_fields
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -65,6 +65,12 @@ def own_file() -> None:
             parts.table(page.figure_table(scenario, own_result))
 
 
+def power() -> None:
+    controls("site_factor", "kwh_usd", "grid")
+    if result.batch_mean is not None:
+        st.markdown(upkeep.serving_sentence(scenario, result.batch_mean))
+
+
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
 parts.notes(page.notes(scenario, result, ran))
 enough = page.way_out(scenario, result)
@@ -82,6 +88,7 @@ if served:
             "Latency against load": knee,
             "The same requests, batched in other ways": ways,
             "The batch over time": batch,
+            "Power and energy": power,
         }
     )
 sections({"Who comes, and how replicas work": arrivals, "Your own requests": own_file})

@@ -5,9 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inferdash import links
+from inferdash.facts import library
+from inferdash.facts.power import power_curve
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import energy
 from inferdash.studies.price import extras, feature_cost, limits, ownership, session
+from inferdash.studies.run import upkeep
 
 API = "api=anthropic/claude-sonnet-5-5"
 
@@ -91,3 +94,27 @@ def test_a_larger_batch_writes_more_for_a_joule() -> None:
     found = [row["tokens_per_j"] for row in rows]
     assert found == sorted(found)
     assert "not known" in energy.sentence(scenario("accelerator=m4-max"))
+
+
+def test_a_plan_says_rent_energy_and_owning_of_what_holds() -> None:
+    one = scenario("considered=h100-sxm,b200-sxm,l40s&load=5")
+    found = upkeep.kept(one)
+    assert found
+    for entry in found:
+        assert entry.rent_usd == pytest.approx(entry.one.usd_per_hour * 720)
+        if entry.watts is not None:
+            board = library.accelerators()[entry.one.accelerator].power.board
+            assert board is not None
+            assert power_curve().idle * board <= entry.watts <= board
+            assert entry.kwh == pytest.approx(entry.watts * entry.one.total_gpus * 720 * 1.6 / 1000)
+        assert (entry.own_usd is None) == (entry.one.accelerator == "l40s"), "no price of an L40S was found"
+    said = upkeep.sentence(one, found)
+    assert "Least rent" in said
+    assert "Least energy" in said
+    assert "Cheapest to own" in said
+
+
+def test_what_replicas_draw_is_told_for_the_batch_that_was_simulated() -> None:
+    said = upkeep.serving_sentence(scenario("replicas=2"), 16)
+    assert "kWh at the meter" in said
+    assert "not known" in upkeep.serving_sentence(scenario("accelerator=m4-max"), 16)

@@ -1,0 +1,186 @@
+"""What set-ups that hold a target draw and cost to own: a plan for the least rent, the least energy, or to buy."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from inferdash import quantities
+from inferdash.facts import library
+from inferdash.facts.carbon import grids
+from inferdash.facts.power import power_curve
+from inferdash.facts.precision import PRECISIONS
+from inferdash.physics.deployment import deploy
+from inferdash.physics.energy import energy
+from inferdash.physics.expected import expected
+from inferdash.physics.passes import decode
+from inferdash.pricing import feature
+from inferdash.pricing.ownership import Purchase, mean_watts, owned, site_kwh
+from inferdash.scenario import Scenario
+from inferdash.serving.candidates import Candidate
+from inferdash.studies.numbers import Row, Table
+from inferdash.studies.price.ownership import price_of_gpu
+from inferdash.studies.run.planning import planned
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One set-up that holds, as it is predicted at the load."""
+
+    one: Candidate
+    watts: float | None
+    """Of one GPU; None where what its board draws is not known."""
+    kwh: float | None
+    """Of a month, at the meter of the site."""
+    rent_usd: float
+    """Of a month."""
+    own_usd: float | None
+    """Of a month, bought; None where no price was found."""
+
+
+def kept(scenario: Scenario) -> list[Kept]:
+    """The plan, the next by cost and those on the frontier, each once."""
+    found = planned(scenario)
+    if found is None:
+        return []
+    best = [found.best] if found.best else []
+    return [_kept(scenario, one) for one in dict.fromkeys((*best, *found.following, *found.frontier))]
+
+
+def _kept(scenario: Scenario, one: Candidate) -> Kept:
+    watts = watts_of(scenario, one)
+    kwh = None
+    if watts is not None:
+        drawn = watts * one.total_gpus
+        kwh = float(site_kwh(watts=drawn, hours=feature.HOURS, site_factor=scenario.site_factor))
+    each = price_of_gpu(scenario.model_copy(update={"accelerator": one.accelerator}))
+    own = None
+    if each is not None and watts is not None:
+        bought = Purchase(
+            price_usd=each * one.total_gpus,
+            years=scenario.life,
+            residual_share=scenario.residual,
+            interest=scenario.interest,
+            upkeep_share=scenario.upkeep,
+            idle_w=watts * one.total_gpus,
+            busy_w=watts * one.total_gpus,
+            site_factor=scenario.site_factor,
+            usd_per_kwh=scenario.kwh_usd,
+            colocation_usd_per_kw_month=scenario.colocation_usd * scenario.site_factor,
+            people_usd_per_month=scenario.people_usd,
+        )
+        own = owned(bought, utilization=1.0, hours=feature.HOURS).total_usd
+    return Kept(one, watts, kwh, one.usd_per_hour * feature.HOURS, own)
+
+
+def watts_of(scenario: Scenario, one: Candidate) -> float | None:
+    """Expected watts of one GPU of a set-up while it writes at the batch of its load; None where not known."""
+    machine = deploy(
+        scenario.architecture,
+        library.accelerators()[one.accelerator],
+        gpus=one.gpus,
+        weights=PRECISIONS[one.weights],
+        cache=PRECISIONS[one.cache],
+        layout=replace(one.layout, even=one.gpus == 1),
+    )
+    batch, past = max(1.0, one.batch) * one.layout.data, scenario.prompt + scenario.answer / 2
+    writing = expected(machine, scenario.program, requests=batch, positions=1, past=past)
+    if writing is None:
+        return None
+    drawn = energy(machine, decode(machine, requests=batch, past=past), pass_s=writing.pass_s)
+    board = machine.accelerator.power.board
+    if drawn is None or board is None:
+        return None
+    # With less than one request on average, it waits for the rest of the time.
+    idle = power_curve().idle * board
+    return float(mean_watts(idle_w=idle, busy_w=float(drawn.watts), utilization=min(1.0, one.batch)))
+
+
+def table(found: list[Kept]) -> Table:
+    """Rent, energy and what owning costs, of each set-up that holds, by rent."""
+    rows = [
+        Row(
+            _name(entry.one),
+            "word",
+            (
+                str(quantities.shown(entry.rent_usd, "$")),
+                "not known" if entry.watts is None else f"{entry.watts:.0f} W",
+                "not known" if entry.kwh is None else f"{entry.kwh:,.0f} kWh",
+                "not known" if entry.own_usd is None else str(quantities.shown(entry.own_usd, "$")),
+            ),
+        )
+        for entry in sorted(found, key=lambda entry: entry.rent_usd)
+    ]
+    return Table(
+        ("rented, a month", "a GPU draws", "at the meter, a month", "owned, a month"), tuple(rows), head="Set-up"
+    )
+
+
+def _name(one: Candidate) -> str:
+    chip = library.accelerators()[one.accelerator].name.removeprefix("NVIDIA ")
+    return f"{one.total_gpus} × {chip}, {PRECISIONS[one.weights].name}, {one.layout.words}"
+
+
+def sentence(scenario: Scenario, found: list[Kept]) -> str:
+    """The set-up of the least rent, of the least energy, and the one that is cheapest to own."""
+    if not found:
+        return "No set-up holds, so there is none to compare."
+    said = [f"Least rent: {_name(min(found, key=lambda entry: entry.rent_usd).one)}."]
+    known = [entry for entry in found if entry.kwh is not None]
+    if known:
+        least = min(known, key=lambda entry: entry.kwh or 0.0)
+        grid = grids()[scenario.grid]
+        co2 = (least.kwh or 0.0) * grid.g_per_kwh / 1000
+        said.append(f"Least energy: {_name(least.one)}, {least.kwh:,.0f} kWh and {co2:,.0f} kg CO2e a month.")
+    bought = [entry for entry in found if entry.own_usd is not None]
+    if bought:
+        least = min(bought, key=lambda entry: entry.own_usd or 0.0)
+        said.append(f"Cheapest to own: {_name(least.one)}, {quantities.shown(least.own_usd or 0.0, '$')} a month.")
+    return " ".join(said)
+
+
+NOTE: Final = (
+    "Among the cheapest set-ups and those of the frontier, as predicted at the load. GPUs wait at idle where less "
+    "than one request is there on average; prompts draw more for a moment. The curve of power was fitted to "
+    "H100 and B200; others follow it by their boards."
+)
+
+
+def serving_sentence(scenario: Scenario, batch: float) -> str:
+    """What the replicas draw at the batch that the simulation had on average, and what a month of that takes."""
+    machine, program = scenario.served.deployment, scenario.program
+    past = scenario.prompt + scenario.answer / 2
+    writing = expected(machine, program, requests=max(1.0, batch), positions=1, past=past)
+    one = decode(machine, requests=max(1.0, batch), past=past)
+    drawn = energy(machine, one, pass_s=writing.pass_s) if writing else None
+    if drawn is None:
+        return f"What {scenario.hardware.name} draws, or its peak, is not known, so no energy follows."
+    most = machine.accelerator.power.board or float(drawn.watts)
+    gpus, grid = machine.gpus * scenario.replicas, grids()[scenario.grid]
+    kwh = float(site_kwh(watts=float(drawn.watts) * gpus, hours=feature.HOURS, site_factor=scenario.site_factor))
+    co2 = kwh * grid.g_per_kwh / 1000
+    watts = float(drawn.watts)
+    return (
+        f"At the mean batch of a busy replica each GPU is expected to draw {watts:.0f} W "
+        f"({watts * drawn.low:.0f} to {min(most, watts * drawn.high):.0f}). A month of that takes "
+        f"{kwh:,.0f} kWh at the meter, {quantities.shown(kwh * scenario.kwh_usd, '$')}, and {co2:,.0f} kg CO2e "
+        f"({grid.name})."
+    )
+
+
+def error_table() -> Table:
+    """How far watts and joules lie from measurements that the fit had not seen."""
+    names = {"accelerator": "GPU", "family": "family of models", "task": "task", "source": "source"}
+    rows = [
+        Row(
+            f"{'Watts at a known speed' if one.what == 'watts' else 'Joules of a token at the expected speed'}, "
+            f"{'all' if one.of == 'all' else library.accelerators()[one.of].name}",
+            "word",
+            (
+                names[one.left_out],
+                f"{one.results:,}",
+                *(quantities.percent(share) for share in (one.median, one.ninth, one.inside)),
+            ),
+        )
+        for one in power_curve().held
+    ]
+    columns = ("left out", "results", "median error", "nine of ten within", "in the band")
+    return Table(columns, tuple(rows), head="What is expected")
