@@ -115,11 +115,17 @@ def _run(arguments: Sequence[str] | None) -> int:
     )
     tests.add_argument("--on", metavar="LINK", help="what a load tool's file ran on: '?model=qwen3-32b&gpus=2&v=2'")
     tests.add_argument("--json", action="store_true", help="as JSON, in base units")
+    newer = commands.add_parser("prices", help="fetch the prices of today: inferdash prices update")
+    newer.add_argument("what", choices=("update",))
+    newer.add_argument("--from", dest="url", default="", help="another address of the list")
+    newer.add_argument("--yes", action="store_true", help="also where prices move more than tenfold")
     commands.add_parser("mcp", help="answer an assistant on standard streams (needs the package mcp)")
     given = parser.parse_args(arguments)
     match given.command:
         case "mcp":
             return _mcp()
+        case "prices":
+            return _update_prices(given.url, confirmed=given.yes)
         case "report":
             return _report(given.link, as_markdown=given.markdown)
         case "model":
@@ -155,6 +161,17 @@ def _mcp() -> int:
         print("inferdash: This needs the package mcp: pip install 'inferdash[mcp]'.", file=sys.stderr)
         return _NOT_READ_IN_FULL
     server.run()
+    return 0
+
+
+def _update_prices(url: str, *, confirmed: bool) -> int:
+    from inferdash.facts import price_days, prices  # noqa: PLC0415 - for this command alone
+
+    try:
+        print(prices.update(url=url or price_days.URL, confirmed=confirmed))
+    except price_days.PriceUpdateError as error:
+        print(error, file=sys.stderr)
+        return 2
     return 0
 
 

@@ -4,6 +4,7 @@ The list is that of the package genai-prices, which carries it along; nothing is
 from what a provider does, `presets/prices/corrections.toml` says so with its source.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -173,6 +174,47 @@ def _priced(prices: Any) -> bool:
     return prices.input_mtok is not None and prices.output_mtok is not None
 
 
+def forget() -> None:
+    """Forgets what was kept in memory of lists, after one came or went."""
+    price_list.cache_clear()
+    _of_day.cache_clear()
+
+
+@lru_cache(maxsize=512)
+def _of_day(day: date) -> Mapping[str, Any]:
+    """The providers of the newest list that was fetched by a day, or of the bundled one."""
+    from inferdash.facts import price_days  # noqa: PLC0415 - it speaks with the network, for those who ask for prices
+
+    path = price_days.newest(day)
+    if path is None:
+        return providers_listed()
+    try:
+        return {provider.id: provider for provider in price_days.read(path)}
+    except (price_days.PriceUpdateError, OSError) as error:
+        warnings.warn(f"{path} is left out, the bundled prices hold: {error}", stacklevel=2)
+        return providers_listed()
+
+
+def update(*, url: str, confirmed: bool) -> str:
+    """Fetches the list of today, as `price_days.update` does; what came of it, in a sentence.
+
+    Raises:
+        price_days.PriceUpdateError: where it is not taken.
+    """
+    from inferdash.facts import price_days  # noqa: PLC0415 - as above
+
+    today = datetime.now(UTC).date()
+    checked = {
+        (one.provider, one.model): (float(one.input), float(one.output))
+        for one in corrections()
+        if one.input is not None and one.output is not None
+    }
+    known = list(_of_day(today).values())
+    taken = price_days.update(known, url=url, today=today, corrected=checked, confirmed=confirmed)
+    forget()
+    return f"Prices of {today}: {taken.models:,} models, {taken.changed:,} with another price. Kept in {taken.path}."
+
+
 @lru_cache(maxsize=8192)
 def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, service: str = "standard") -> PriceList:
     """What a model costs on a day.
@@ -187,7 +229,7 @@ def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, servi
     Raises:
         UnknownModelError: where the provider, the model or the service is not in the list, or has no price for tokens.
     """
-    known = providers_listed().get(provider)
+    known = _of_day(day).get(provider)
     if known is None:
         raise UnknownModelError(f"{provider[:80]} is not in the list of prices.")
     found = next((one for one in known.models if one.id == model), None) or known.find_model(model)
