@@ -26,12 +26,19 @@ from inferdash.validated import Quantity
 BASELINES: Final[dict[int, Scenario]] = {
     1: BASE,
     2: BASE.model_copy(
-        update={"weights": FILES, "layout": AUTO, "memory_of": AUTO, "formats": (FILES, CHOSEN, ON_LOADING)}
+        update={
+            "weights": FILES,
+            "layout": AUTO,
+            "memory_of": AUTO,
+            "formats": (FILES, CHOSEN, ON_LOADING),
+            "marked": "best",
+        }
     ),
 }
 """Version -> the scenario of an empty link. An entry never changes: a new default is a new version.
 
-Version 2 is what somebody can run: the model as its maker publishes it, an engine's memory and layout.
+Version 2 is what somebody can run: the model as its maker publishes it, an engine's memory and layout; and prompts
+are marked for a cache as far as it pays.
 """
 NEWEST: Final = max(BASELINES)
 BASELINE: Final = BASELINES[NEWEST]

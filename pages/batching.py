@@ -63,7 +63,7 @@ def rounding() -> None:
     parts.table(slots.rounding_table(scenario))
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), shown)
+parts.result(page.TITLE, page.sentence(scenario, result), shown, batch=result.compared_batch)
 controls("batch", "prompt", "gpus", "rent", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 curve = page.curve_rows(scenario, result)

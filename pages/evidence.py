@@ -3,7 +3,7 @@
 import streamlit as st
 
 from inferdash.charts import evidence as charts
-from inferdash.studies.check import calibration, published
+from inferdash.studies.check import calibration, published, verdict
 from inferdash.studies.check import evidence as page
 from inferdash.studies.learn import energy
 from inferdash.studies.run import upkeep
@@ -34,6 +34,7 @@ def by_group() -> None:
 
 
 def nearest() -> None:
+    st.markdown(verdict.respects(scenario))
     parts.notes([note for note in [page.nearest_note(scenario)] if note])
     parts.table(page.nearest_table(scenario))
 
@@ -57,7 +58,8 @@ def power() -> None:
     st.caption(energy.note())
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), page.headline_numbers(result))
+parts.result(page.TITLE, verdict.sentence(scenario), page.headline_numbers(result), marked=False)
+st.markdown(page.sentence(scenario, result))
 with st.container(horizontal=True, vertical_alignment="bottom"):
     by = parts.pick("Groups by", page.BY, key="evidence_by")
     only = parts.narrowed("Only", page.groups(by), key=f"evidence_only_{by}")

@@ -56,7 +56,7 @@ def energy() -> None:
     st.caption(upkeep.NOTE)
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
+parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario), marked=False)
 controls("load_as", *page.load_fields(scenario), "target_first", "target_between")
 frontier = page.frontier_rows(scenario)
 if frontier:

@@ -71,7 +71,7 @@ def power() -> None:
         st.markdown(upkeep.serving_sentence(scenario, result.batch_mean))
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
+parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario), batch=result.batch_mean)
 parts.notes(page.notes(scenario, result, ran))
 enough = page.way_out(scenario, result)
 if enough:

@@ -229,6 +229,7 @@ BASELINE_2: dict[str, Any] = BASELINE_1 | {
     "layout": "auto",
     "memory_of": "auto",
     "formats": ("files", "chosen", "on-loading"),
+    "marked": "best",
 }
 """The same of version 2, given out from 2026-11-30: what the maker publishes, on what an engine has, in its layout."""
 
@@ -265,7 +266,7 @@ def test_a_link_of_version_1_stays_one_while_it_is_edited() -> None:
     assert links.encode(scenario.model_copy(update={"batch": 8})).endswith("batch=8&memory_of=engine&v=1")
     both = [links.decode(links.encode(scenario)).scenario, links.decode("").scenario]
     assert both == [scenario, links.BASELINE]
-    said = "weights=bf16&gpus=4&layout=tensor&memory_of=engine&formats=bf16,fp8&v=2"
+    said = "weights=bf16&gpus=4&layout=tensor&memory_of=engine&formats=bf16,fp8&marked=all&v=2"
     assert links.decode(said).scenario == scenario
 
 

@@ -13,6 +13,7 @@ from inferdash import quantities
 from inferdash.charts import theme
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
+from inferdash.studies.check import evidence, verdict
 from inferdash.studies.numbers import Headline, Table, literal
 from inferdash.ui import state
 from inferdash.ui.controls import control
@@ -25,14 +26,34 @@ EXPECTED: Final = "Expected: of {engine}; four of five measurements lie in the r
 """What the words mean in a label."""
 
 
-def result(title: str, sentence: str, shown: Sequence[Headline], subject: str = "") -> None:
+def result(
+    title: str,
+    sentence: str,
+    shown: Sequence[Headline],
+    subject: str = "",
+    *,
+    batch: float | None = None,
+    marked: bool = True,
+) -> None:
     """The page's name and what it is about, the scenario unless said; its result in words, and the headline numbers.
 
+    Where a number is an expected one, a mark says whether the scenario was measured, and leads to the evidence.
     Sentence and numbers stay in view while the page is scrolled. The exact figure of a number is there on hover.
+
+    Args:
+        title: the page's name.
+        sentence: its result in words.
+        shown: the headline numbers.
+        subject: what it is about.
+        batch: requests in flight that they are of, the scenario's unless said.
+        marked: whether the mark is one of what the numbers are of: those of a plan are of its own set-up.
     """
     scenario = state.scenario()
     st.set_page_config(page_title=_tab(title, shown))
-    st.caption(f"{title.removesuffix('?')}: {subject or scenario.subject}")
+    with st.container(horizontal=True, vertical_alignment="center", key="about"):
+        st.caption(f"{title.removesuffix('?')}: {subject or scenario.subject}", width="content")
+        if marked and any("expected" in f"{one.label} {one.beside}" for one in shown):
+            _mark(verdict.mark(scenario, batch=batch))
     for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
     with st.container(key="result"):
@@ -41,6 +62,19 @@ def result(title: str, sentence: str, shown: Sequence[Headline], subject: str = 
             st.html(f'<dl class="numbers">{"".join(_cell(one) for one in shown)}</dl>')
     for note in scenario.notes:
         st.text(note)
+
+
+def _mark(words: str) -> None:
+    """How the scenario stands to what was measured, in a few words; a click leads to the evidence."""
+    st.button(
+        words,
+        key=state.visit("mark"),
+        type="tertiary",
+        icon=":material/fact_check:",
+        help=verdict.HELP,
+        on_click=state.ask_for,
+        args=(evidence.NAME,),
+    )
 
 
 def _tab(title: str, shown: Sequence[Headline]) -> str:

@@ -6,7 +6,7 @@ from inferdash import links, quantities
 from inferdash.facts.measured import PHASES, measurements
 from inferdash.formula import recording
 from inferdash.scenario import BASE
-from inferdash.studies.check import evidence, published
+from inferdash.studies.check import evidence, published, verdict
 
 
 def test_measurements_and_their_predictions_belong_together() -> None:
@@ -41,7 +41,7 @@ def test_the_headline_is_better_than_the_limit_and_not_too_good() -> None:
 )
 def test_the_nearest_points_are_of_the_scenarios_accelerator(accelerator: str, measured: set[str]) -> None:
     scenario = links.decode(f"accelerator={accelerator}&model=llama-3-8b&v=1").scenario
-    near = evidence.nearest(scenario)
+    near = verdict.nearest(scenario, 8)
     own = [one for one in evidence.chosen("phase", None) if one.accelerator in measured]
     assert {one.accelerator for one in near[: len(own)]} == measured
     assert evidence.nearest_note(scenario) == ""
@@ -54,7 +54,7 @@ def test_the_nearest_points_are_of_the_scenarios_accelerator(accelerator: str, m
 )
 def test_where_nobody_measured_the_accelerator_its_family_is_nearest(accelerator: str, family: str) -> None:
     scenario = links.decode(f"accelerator={accelerator}&v=1").scenario
-    assert {one.family for one in evidence.nearest(scenario)} == {family}
+    assert {one.family for one in verdict.nearest(scenario, 8)} == {family}
     assert scenario.hardware.name in evidence.nearest_note(scenario)
 
 
@@ -75,10 +75,9 @@ def test_the_largest_misses_are_named_with_their_figures() -> None:
 
 
 def test_the_chapters_example_has_its_own_measurements_nearest() -> None:
-    near = evidence.nearest(BASE)
-    assert {(one.model, one.accelerator, one.engine, one.batch) for one in near[:3]} == {
-        ("Llama-3-8B", "H100 SXM", "vLLM", 1.0)
-    }
+    near = verdict.nearest(BASE, 8)
+    assert {(one.accelerator, one.engine, one.batch) for one in near} == {("H100 SXM", "vLLM", 1.0)}
+    assert (near[0].model, near[0].lengths) == ("Llama-3-8B", "1,024 tokens in, 1,024 out")
     assert "tokens in" in near[0].lengths
 
 
@@ -110,8 +109,8 @@ def test_other_groups_are_crossed_with_the_phase_where_they_have_enough_points()
 
 def test_a_chosen_measurement_is_shown_and_the_nearest_until_one_is() -> None:
     assert evidence.at(1, BASE).model == "Llama-2-7B"
-    assert evidence.at(None, BASE) == evidence.nearest(BASE)[0]
-    assert evidence.at(10**9, BASE) == evidence.nearest(BASE)[0]
+    assert evidence.at(None, BASE) == verdict.nearest(BASE, 8)[0]
+    assert evidence.at(10**9, BASE) == verdict.nearest(BASE, 8)[0]
 
 
 def test_the_working_of_a_measurement_adds_up_to_what_the_shipped_engine_expects() -> None:

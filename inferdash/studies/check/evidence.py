@@ -5,15 +5,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import log
 from typing import Any, Final
 
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts import library
 from inferdash.facts.measured import PHASES, WAYS, Measurement, measurements
 from inferdash.scenario import OWN, Scenario
+from inferdash.studies.check import verdict
 from inferdash.studies.check.published import source_link
 from inferdash.studies.numbers import Headline, Row, Table, number
 
@@ -269,19 +268,7 @@ TERMS: Final = (
 
 def at(place: int | None, scenario: Scenario) -> Measurement:
     """The measurement of a place, the nearest to the scenario where there is none."""
-    return next((one for one in _fitted() if one.place == place), nearest(scenario)[0])
-
-
-def nearest(scenario: Scenario) -> list[Measurement]:
-    """The published points that are most like the scenario: the same accelerator first, then its family."""
-    size, engine = scenario.deployment.stored_bytes, library.engines()[scenario.engine].name
-
-    def far(one: Measurement) -> tuple[bool, bool, float]:
-        unlike = abs(log(one.model_bytes / size)) + 0.5 * abs(log(one.batch / scenario.batch))
-        unlike += 0.5 * (one.engine != engine) + 0.5 * abs(log(one.gpus / scenario.gpus))
-        return one.preset != scenario.accelerator, one.family != scenario.hardware.family, unlike
-
-    return sorted(_fitted(), key=far)[:_NEAREST]
+    return next((one for one in _fitted() if one.place == place), verdict.nearest(scenario, 1)[0])
 
 
 def nearest_note(scenario: Scenario) -> str:
@@ -309,7 +296,7 @@ def nearest_table(scenario: Scenario) -> Table:
                 source_link(one),
             ),
         )
-        for one in nearest(scenario)
+        for one in verdict.nearest(scenario, _NEAREST)
     ]
     return Table(("measured", "expected", "what", "engine", "published by"), tuple(cells), head="Set-up")
 
