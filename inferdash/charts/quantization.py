@@ -68,7 +68,13 @@ def _bars(height: int) -> dict[str, Any]:
             "format:N",
             sort=None,
             axis=alt.Axis(
-                title=None, ticks=False, grid=False, labelLimit=240, labelFontSize=_NAMES, labelOverlap=False
+                title=None,
+                ticks=False,
+                grid=False,
+                labelLimit=240,
+                labelFontSize=_NAMES,
+                labelOverlap=False,
+                labelFlush=False,
             ),
         ),
     )

@@ -179,6 +179,11 @@ class Operation(Topics):
         return self.limit if self.speed == "limit" else self.run
 
     @property
+    def subject(self) -> str:
+        """The scenario in a line, with the layout of what is shown."""
+        return super(Operation, self.shown).subject
+
+    @property
     def served(self) -> Self:
         """The same as it is served over time: an engine is started for the batch limit."""
         if self.speed == "limit":

@@ -31,7 +31,8 @@ def test_a_large_model_on_a_machine_holds_what_an_engine_leaves_it() -> None:
     assert memory.study(ours).largest_batch == memory.study(stated).largest_batch == fit.expected
     whole = scenario(f"{LONG}&v=1")
     assert capacity.batch_of(whole, tokens=32_768) == Estimate(64, None, None, None)
-    assert "8-way tensor parallel" in ours.subject
+    assert "8 × NVIDIA H100 SXM, 8-way tensor parallel, prompt" in ours.subject
+    assert "8 × NVIDIA H100 SXM, prompt" in scenario(f"{LONG}&speed=limit&v=2").subject
 
 
 @pytest.mark.parametrize("query", ["v=2", f"{LONG}&v=2", "accelerator=rtx-4090&v=2", "model=llama-3.3-70b&gpus=4&v=2"])
