@@ -82,7 +82,7 @@ def owning() -> None:
     if found:
         parts.chart(owning_charts.ways(), ownership.chart_rows(found), key="owning")
         parts.table(ownership.break_even_table(found))
-        parts.table(ownership.table(scenario, found))
+        parts.table(ownership.table(scenario, found, datetime.now(UTC).date()))
     parts.table(ownership.rent_table(scenario, datetime.now(UTC).date()))
     st.caption(ownership.NOTE)
 

@@ -105,7 +105,9 @@ def age(read: str, today: date) -> str:
     """What to say of a price that is older than a year, or has no day; nothing of a newer one."""
     if not read:
         return "of an unknown day"
-    year, month, day = (int(part) for part in f"{read}-01-01".split("-")[:3])
+    # A half or a middle of a year counts from its start.
+    parts = [int(part) if part.isdigit() else 1 for part in read.split("-")]
+    year, month, day = (*parts, 1, 1)[:3]
     return "more than a year old" if (today - date(year, month, day)).days > 365 else ""  # noqa: PLR2004 - a year
 
 

@@ -83,6 +83,9 @@ def test_each_price_has_its_source_and_its_day_or_says_that_it_has_none() -> Non
     [
         ("2026-09-06", ""),
         ("2026-10", ""),
+        ("2026-H1", ""),
+        ("2026-mid", ""),
+        ("2022-11", "more than a year old"),
         ("2025-11-30", ""),
         ("2025-11-29", "more than a year old"),
         ("2025", "more than a year old"),

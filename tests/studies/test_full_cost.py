@@ -1,5 +1,7 @@
 """Buying, images, tools and limits of a feature: sums done by hand, and laws."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -80,6 +82,16 @@ def test_owning_adds_up_and_breaks_even_where_it_says() -> None:
     assert float(found.ways["rented"].usd(found.tokens)) == pytest.approx(found.rent_usd)
     assert float(found.ways["owned"].usd(found.tokens)) == pytest.approx(month.total_usd)
     assert found.co2_kg == pytest.approx(month.kwh * 0.384)
+
+
+def test_a_price_of_years_ago_says_so() -> None:
+    one = scenario(
+        f"{API}&accelerator=rtx-4090&model=llama-3.1-8b&weights=fp8&documents_tokens=1000&volume=1000&use_as=month"
+    )
+    found = ownership.ownership(one, feature_cost.study(one))
+    assert found is not None
+    said = ownership.table(one, found, date(2026, 11, 30)).markdown()
+    assert "prices of 2022-11, more than a year old" in said
 
 
 def test_a_price_that_was_not_found_is_asked_for() -> None:

@@ -148,13 +148,17 @@ def sentence(scenario: Scenario, found: Ownership | None) -> str:
     return f"{said}. Buying overtakes renting in month {found.overtakes}."
 
 
-def table(scenario: Scenario, found: Ownership) -> Table:
+def table(scenario: Scenario, found: Ownership, today: date) -> Table:
     """What a month of owning is made of."""
     month = found.owned
     grid = grids()[scenario.grid]
     carbon = f"{grid.name}, {grid.g_per_kwh:g} g/kWh" + (f", {grid.year}" if grid.year else ", of an unknown year")
     rows: list[tuple[str, object, str]] = [
-        ("Capital", quantities.shown(month.capital_usd, "$"), f"{found.machines:,} machines, {_price_said(scenario)}"),
+        (
+            "Capital",
+            quantities.shown(month.capital_usd, "$"),
+            f"{found.machines:,} machines, {_price_said(scenario, today)}",
+        ),
         ("Upkeep", quantities.shown(month.upkeep_usd, "$"), f"{quantities.percent(scenario.upkeep)} a year"),
         ("Power", quantities.shown(month.energy_usd, "$"), f"{month.kwh:,.0f} kWh at the meter"),
         ("Colocation", quantities.shown(month.colocation_usd, "$"), ""),
@@ -170,12 +174,15 @@ def table(scenario: Scenario, found: Ownership) -> Table:
     )
 
 
-def _price_said(scenario: Scenario) -> str:
+def _price_said(scenario: Scenario, today: date) -> str:
     if scenario.server_usd:
         return f"${scenario.server_usd:,.0f} a GPU, as you entered"
     told = prices_of(scenario.accelerator)
     newest = max((one.read for one in told), default="")
-    return f"${price_of_gpu(scenario) or 0:,.0f} a GPU with its server, prices of {newest}"
+    old = age(newest, today)
+    return f"${price_of_gpu(scenario) or 0:,.0f} a GPU with its server, prices of {newest}" + (
+        f", {old}" if old else ""
+    )
 
 
 def break_even_table(found: Ownership) -> Table:
