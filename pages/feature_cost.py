@@ -91,7 +91,7 @@ def more() -> None:
     controls(*extras.fields(scenario))
     st.markdown(parts.plain(extras.sentence(scenario)))
     parts.table(extras.table(scenario))
-    st.caption(extras.NOTE)
+    st.caption(" ".join((extras.NOTE, parts.plain(extras.sources(scenario)))))
 
 
 def spread() -> None:

@@ -14,7 +14,7 @@ def histogram() -> dict[str, Any]:
     return theme.finished(
         alt.layer(
             alt.Chart(alt.NamedData("bins"))
-            .mark_bar(color=theme.INK, opacity=0.6)
+            .mark_bar(orient="vertical", color=theme.INK, opacity=0.6)
             .encode(
                 alt.X("low:Q", axis=theme.money_axis("all users, dollars a month")),
                 alt.X2("high:Q"),

@@ -120,8 +120,17 @@ def _media_said(scenario: Scenario, name: str) -> str:
         return "no rule was found for this model: enter the tokens of an image"
     if scenario.image_tokens or rule is None:
         return f"{count:,} tokens each, as you entered"
+    return f"{count:,} tokens each, by the maker’s rule"
+
+
+def sources(scenario: Scenario) -> str:
+    """Where the rule of images was read, and how sure it is; nothing where none counts."""
+    rule = _rule(scenario)
+    if not scenario.images or scenario.image_tokens or rule is None:
+        return ""
     where = rule.provenance
-    return f"{count:,} tokens each; {where.source}, {where.checked}, confidence {where.confidence}"
+    said = f"Images: {where.source}. Checked {where.checked}, confidence {where.confidence}."
+    return f"{said} {where.note}".rstrip()
 
 
 def table(scenario: Scenario) -> Table:

@@ -157,7 +157,7 @@ def table(scenario: Scenario, found: Ownership, today: date) -> Table:
         (
             "Capital",
             quantities.shown(month.capital_usd, "$"),
-            f"{found.machines:,} machines, {_price_said(scenario, today)}",
+            f"{quantities.count(found.machines, 'machine')}, {_price_said(scenario, today)}",
         ),
         ("Upkeep", quantities.shown(month.upkeep_usd, "$"), f"{quantities.percent(scenario.upkeep)} a year"),
         ("Power", quantities.shown(month.energy_usd, "$"), f"{month.kwh:,.0f} kWh at the meter"),
@@ -219,7 +219,10 @@ def chart_rows(found: Ownership) -> dict[str, list[dict[str, Any]]]:
         for tokens in break_evens(found.ways[one], found.ways[other])
         if at[0] <= tokens <= at[-1]
     ]
-    return {"lines": lines, "even": even, "now": [{"tokens": found.tokens}]}
+    starts = {name: float(way.usd(float(at[0]))) for name, way in found.ways.items()}
+    lower = min(("rented", "owned"), key=starts.__getitem__)
+    names = [{"way": name, "tokens": float(at[0]), "usd": usd, "below": name == lower} for name, usd in starts.items()]
+    return {"lines": lines, "names": names, "even": even, "now": [{"tokens": found.tokens}]}
 
 
 def rent_table(scenario: Scenario, today: date) -> Table:
