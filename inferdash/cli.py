@@ -29,7 +29,7 @@ from inferdash.pricing.tally import as_totals, bill, counted
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies import report
-from inferdash.studies.check import model, score
+from inferdash.studies.check import model, own_engine, score
 from inferdash.studies.numbers import literal
 from inferdash.studies.price import traffic
 
@@ -114,6 +114,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         help="a table of load tests as CSV (docs/numbers.md has its columns), or a load tool's file",
     )
     tests.add_argument("--on", metavar="LINK", help="what a load tool's file ran on: '?model=qwen3-32b&gpus=2&v=2'")
+    tests.add_argument("--save", metavar="ENGINE.toml", help="write the engine moved to all runs of the file")
     tests.add_argument("--json", action="store_true", help="as JSON, in base units")
     newer = commands.add_parser("prices", help="fetch the prices of today: inferdash prices update")
     newer.add_argument("what", choices=("update",))
@@ -134,7 +135,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             written = {"block_tokens": given.block, "unit": given.time_unit, "dates": given.dates}
             return _replay(given.file, priced=given.prices, rules=given.rules, written=written, as_json=given.json)
         case "score":
-            return _score(given.file, given.on, as_json=given.json)
+            return _score(given.file, given.on, save=given.save, as_json=given.json)
     return _dashboard(given.address, given.port, given.host)
 
 
@@ -238,7 +239,7 @@ def _content(path: Path) -> bytes | None:
         raise UnreadConfigError(f"The file cannot be read: {error.strerror}.") from None
 
 
-def _score(source: str, link: str | None, *, as_json: bool) -> int:
+def _score(source: str, link: str | None, *, save: str | None, as_json: bool) -> int:
     try:
         on = None
         if link is not None:
@@ -248,9 +249,17 @@ def _score(source: str, link: str | None, *, as_json: bool) -> int:
                 print(f"inferdash: {problem}", file=sys.stderr)
                 return _NOT_READ_IN_FULL
             on = decoded.scenario.deployment, decoded.scenario.program
-        found = score.score(score.read_any(Path(source).read_text(encoding="utf-8-sig"), on), on)
+        rows = score.read_any(Path(source).read_text(encoding="utf-8-sig"), on)
+        found = score.score(rows, on)
+        if save is not None:
+            name, origin = Path(save).stem, Path(source).name
+            own = own_engine.of(rows, on, name=name, origin=origin, today=datetime.now(tz=UTC).date())
+            Path(save).write_text(own_engine.written(own), encoding="utf-8")
     except (ValueError, OSError) as error:
-        sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
+        sentence = str(error)
+        if isinstance(error, OSError):
+            did = "written" if error.filename == save else "read"
+            sentence = f"{error.filename} cannot be {did}: {error.strerror}."
         if as_json:
             _print_json({"problems": [sentence]})
         print(f"inferdash: {sentence}", file=sys.stderr)

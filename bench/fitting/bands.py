@@ -18,11 +18,12 @@ PHASES: Final = {
     "first_token": ("first token",),
 }
 """Band -> the phases that share it."""
-SAME: Final = 5
+SAME: Final = 10
 """How much a result on the same family of accelerators, or in the same engine, weighs in a band, against another."""
 NEEDED: Final = 30
 """Results from which a group has a coverage of its own, and errors of fits that know its publisher count for it."""
-HELD: Final = 0.8
+HELD: Final = 0.82
+"""Share of left-out errors that a band holds: a little more than four of five, as others come in groups of a kind."""
 
 
 def quantile(values: Array, weights: Array, at: float) -> float:

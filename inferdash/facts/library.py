@@ -1,11 +1,13 @@
 """Reads presets/: one TOML file a fact, whose stem is its id and stands in links."""
 
+import os
 import re
+import sys
 import tomllib
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import tomli_w
 from pydantic import BaseModel
@@ -20,6 +22,7 @@ from inferdash.facts.engine_memory import EngineMemory
 from inferdash.facts.example import Example
 
 Fact = TypeVar("Fact", bound=BaseModel)
+_ID: Final = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 
 def read(path: Path, kind: type[Fact]) -> Fact:
@@ -59,8 +62,23 @@ def accelerators() -> dict[str, Accelerator]:
 
 @cache
 def engines() -> dict[str, Engine]:
-    """Id -> engine."""
-    return _read_all("engines", Engine)
+    """Id -> engine: the presets, then the reader's own in the folder that `INFERDASH_ENGINES` names."""
+    return _read_all("engines", Engine) | _own_engines(os.environ.get("INFERDASH_ENGINES", ""))
+
+
+def _own_engines(folder: str) -> dict[str, Engine]:
+    """The engines of a folder; a file that is none is named on standard error, and the others stay."""
+    found: dict[str, Engine] = {}
+    for path in sorted(Path(folder).glob("*.toml")) if folder else []:
+        free = _ID.fullmatch(path.stem) and not (shipped("presets") / "engines" / path.name).exists()
+        why = "" if free else "a name of small letters, digits, dots and hyphens that no preset has is needed"
+        try:
+            found |= {path.stem: read(path, Engine)} if free else {}
+        except (ValueError, OSError) as error:
+            why = str(error).splitlines()[0]
+        if why:
+            sys.stderr.write(f"inferdash: {path} is not taken as an engine: {why}.\n")
+    return found
 
 
 @cache

@@ -86,6 +86,8 @@ class Waits:
     """Tokens of an answer."""
     batch: float
     """Requests in a pass that only writes."""
+    firsts: tuple[tuple[int, int], ...]
+    """By request: passes until its first token that only write, and that read prompts."""
     first_writes: float
     """Passes until the first token that only write."""
     first_reads: float
@@ -136,6 +138,7 @@ def waits(load: Load, intake: Intake) -> Waits:
     writes = reads = tokens = written = passes = since = 0
     """Passes that only write, that read, tokens read, tokens written by the former, passes that write, since a look."""
     totals = [0.0] * 7
+    firsts: list[tuple[int, int]] = []
     while len(came) < count or coming or waiting or ends:
         looks = since == 0 or not ends
         while looks and coming and (coming[0][1] <= writes + reads or not (ends or waiting)):
@@ -159,6 +162,7 @@ def waits(load: Load, intake: Intake) -> Waits:
             one = heappop(ends)[1]
             further = answers[one] - 1
             until, start = first[one], came[one]
+            firsts.append((until[0] - start[0], until[1] - start[1]))
             now = (writes, reads, tokens, written)
             totals = [
                 *(total + end - begin for total, begin, end in zip(totals[:3], start, until, strict=False)),
@@ -174,6 +178,7 @@ def waits(load: Load, intake: Intake) -> Waits:
         prompt=sum(prompts) / count,
         answer=sum(answers) / count,
         batch=each_written / each_writes if each_writes else float(load.in_flight),
+        firsts=tuple(firsts),
         first_writes=first_writes,
         first_reads=first_reads,
         first_read_tokens=first_tokens / first_reads,
@@ -252,6 +257,8 @@ class LoadTest:
     """What a load test is expected to find."""
 
     first_token_s: float
+    first_token_p50_s: float
+    """The median, where the other one is the mean."""
     output_token_s: float
     output_tokens_per_s: float
     until_first: ExpectedPass
@@ -294,8 +301,11 @@ def expected_of_load(
     )
     output = output_token_s(writes=counts.writes, write_s=write.pass_s, reads=counts.reads, read_s=read.pass_s)
     until = write.times(engine.admission + counts.first_writes).then(first_read.times(counts.first_reads))
+    waited = np.array(counts.firsts) @ [float(write.pass_s), float(first_read.pass_s)]
+    middle = first - counts.first_writes * write.pass_s - counts.first_reads * first_read.pass_s + np.median(waited)
     return LoadTest(
         first_token_s=float(first),
+        first_token_p50_s=float(middle),
         output_token_s=float(output),
         output_tokens_per_s=float(load.in_flight * counts.answer / (first + (counts.answer - 1) * output)),
         until_first=replace(until, limit_s=first_limit_s(machine, mine, intake)),

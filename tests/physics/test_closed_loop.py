@@ -161,3 +161,22 @@ def test_a_limit_knows_of_no_waiting_to_be_taken_in() -> None:
     assert seldom is not None
     assert often.first_token_s < seldom.first_token_s
     assert often.until_first.limit_s == seldom.until_first.limit_s
+
+
+def test_a_median_knows_nothing_of_the_first_wave() -> None:
+    """One in ten requests waits for the prompts of all that come first: the mean feels it, the median does not."""
+    machine = deploy(
+        library.models()["llama-3-8b"],
+        library.accelerators()["h100-sxm"],
+        gpus=1,
+        layout=Layout(),
+        weights=PRECISIONS["bf16"],
+        cache=PRECISIONS["bf16"],
+    )
+    load = Load(in_flight=64, prompt=8192, answer=1024, spread=0.2)
+    found = expected_of_load(machine, ENGINES["vllm"], load)
+    alone = expected_of_load(machine, ENGINES["vllm"], Load(in_flight=1, prompt=8192, answer=1024))
+    assert found is not None
+    assert alone is not None
+    assert found.first_token_p50_s < found.first_token_s
+    assert alone.first_token_p50_s == pytest.approx(alone.first_token_s)

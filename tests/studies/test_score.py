@@ -53,7 +53,7 @@ def test_a_row_says_what_is_expected_the_band_and_whether_it_holds() -> None:
     assert low < one.expected["tpot_s"] < high
     assert one.error["tpot_s"] == pytest.approx(one.expected["tpot_s"] / 0.0109 - 1)
     assert one.inside["tpot_s"] == (low <= 0.0109 <= high)
-    assert set(one.expected) == set(score.QUANTITIES[:3])
+    assert set(one.expected) == set(score.QUANTITIES[:4])
     assert one.expected["output_tok_per_s"] == pytest.approx(
         16
         / one.expected["tpot_s"]

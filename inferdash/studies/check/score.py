@@ -29,10 +29,11 @@ COLUMNS: Final = (
 engine was told.
 """
 NEEDED: Final = ("model", "accelerator", "prompt", "answer")
-QUANTITIES: Final = ("tpot_s", "ttft_mean_s", "output_tok_per_s", "decode_s", "prefill_s")
+QUANTITIES: Final = ("tpot_s", "ttft_mean_s", "ttft_p50_s", "output_tok_per_s", "decode_s", "prefill_s")
 NAMES: Final = {
     "tpot_s": "Output token",
     "ttft_mean_s": "First token, mean",
+    "ttft_p50_s": "First token, median",
     "output_tok_per_s": "Output tokens/s",
     "decode_s": "Decode pass",
     "prefill_s": "Prefill",
@@ -143,19 +144,29 @@ def _number(row: Mapping[str, str], name: str, default: float | None = None) -> 
     return value
 
 
-def _whole(row: Mapping[str, str], name: str, default: int | None = None) -> int:
+def whole_number(row: Mapping[str, str], name: str, default: int | None = None) -> int:
+    """A number of a row that must be whole.
+
+    Raises:
+        ValueError: with a clause, where it is none, or missing without a default.
+    """
     value = _number(row, name, default)
     if value != round(value):
         raise ValueError(f"{name} {row[name]} is no whole number")
     return int(value)
 
 
-def _machine(row: Mapping[str, str]) -> Deployment:
+def machine_of(row: Mapping[str, str]) -> Deployment:
+    """What ran on what in a row.
+
+    Raises:
+        ValueError: with a clause, where it cannot be.
+    """
     shape, chip = named.model(row.get("model", "")), named.accelerator(row.get("accelerator", ""))
     parameters = named.weights(row.get("weights", ""), shape)
-    pipeline, data, expert = (_whole(row, name, 1) for name in ("pipeline", "data", "expert"))
-    gpus = _whole(row, "gpus", 0) if row.get("gpus") else 0
-    tensor = _whole(row, "tensor", max(1, gpus // (pipeline * data)))
+    pipeline, data, expert = (whole_number(row, name, 1) for name in ("pipeline", "data", "expert"))
+    gpus = whole_number(row, "gpus", 0) if row.get("gpus") else 0
+    tensor = whole_number(row, "tensor", max(1, gpus // (pipeline * data)))
     layout = shared_layout(tensor=tensor, pipeline=pipeline, data=data, expert=expert)
     if gpus and gpus != layout.gpus:
         raise ValueError(f"{layout.gpus} GPUs by its layout are not the {gpus} that it says")
@@ -167,10 +178,7 @@ def _machine(row: Mapping[str, str]) -> Deployment:
 
 
 def _measured(row: Mapping[str, str]) -> dict[str, float]:
-    found = {name: _number(row, name) for name in QUANTITIES if row.get(name)}
-    if "ttft_mean_s" not in found and row.get("ttft_p50_s"):
-        found["ttft_mean_s"] = _number(row, "ttft_p50_s")
-    return found
+    return {name: _number(row, name) for name in QUANTITIES if row.get(name)}
 
 
 def _scored(place: int, row: Mapping[str, str], on: On | None) -> Scored:
@@ -178,13 +186,13 @@ def _scored(place: int, row: Mapping[str, str], on: On | None) -> Scored:
     if "speculation" in row.get("note", ""):
         return Scored(place, subject, problem=f"{row['note']}.")
     try:
-        machine, engine = (_machine(row), named.engine(row.get("engine", ""))) if on is None else on
+        machine, engine = (machine_of(row), named.engine(row.get("engine", ""))) if on is None else on
         if on is not None:
             subject = f"{machine.architecture.name}, {machine.weights.name}, {machine.accelerator.name}, {engine.name}"
         subject = f"{subject} ({row['note']})" if row.get("note") else subject
         if "phase" in row:
             return _one_pass(place, subject, row, machine, engine)
-        found = _tested(machine, engine, row)
+        found = tested(machine, engine, row)
         measured = _measured(row)
     except ValueError as error:
         return Scored(place, subject, problem=f"{error}.")
@@ -194,18 +202,20 @@ def _scored(place: int, row: Mapping[str, str], on: On | None) -> Scored:
     bands = engine.reach[machine.accelerator.family].bands
     low, high = _edges(float(test.between.limit_s), test.output_token_s, bands.serving)
     first = _edges(float(test.until_first.limit_s), test.first_token_s, bands.first_token)
-    speed = test.output_tokens_per_s
+    speed, middle = test.output_tokens_per_s, test.first_token_p50_s / test.first_token_s
     return Scored(
         place,
         subject,
         expected={
             "tpot_s": test.output_token_s,
             "ttft_mean_s": test.first_token_s,
+            "ttft_p50_s": test.first_token_p50_s,
             "output_tok_per_s": speed,
         },
         band={
             "tpot_s": (low, high),
             "ttft_mean_s": first,
+            "ttft_p50_s": (first[0] * middle, first[1] * middle),
             "output_tok_per_s": (speed * test.output_token_s / high, speed * test.output_token_s / low),
         },
         measured=measured,
@@ -216,7 +226,7 @@ def _one_pass(place: int, subject: str, row: Mapping[str, str], machine: Deploym
     """A prompt or a pass alone, as llama-bench measures them."""
     phase, past = row["phase"], float(row["past"])
     if phase == "prefill":
-        whole = expected_prefill(machine, engine, prompt=_whole(row, "prompt"), past=int(past))
+        whole = expected_prefill(machine, engine, prompt=whole_number(row, "prompt"), past=int(past))
     else:
         whole = expected(machine, engine, requests=1, positions=1, past=past)
     if whole is None:
@@ -233,21 +243,21 @@ def _edges(limit_s: float, expected_s: float, band: Band) -> tuple[float, float]
     return low, high
 
 
-def _tested(machine: Deployment, engine: Engine, row: Mapping[str, str]) -> LoadTest | None:
+def tested(machine: Deployment, engine: Engine, row: Mapping[str, str]) -> LoadTest | None:
     """What the test is expected to find; the requests in flight of an open loop settle by themselves."""
-    prompt, answer = _whole(row, "prompt"), max(2, _whole(row, "answer"))
+    prompt, answer = whole_number(row, "prompt"), max(2, whole_number(row, "answer"))
     spread = float(row.get("spread") or 0)
     if not 0 <= spread < 1:
         raise ValueError(f"spread {row['spread']} is not from 0 to 1")
 
-    told = {name: _whole(row, name) if row.get(name) else None for name in ("chunk", "poll")}
+    told = {name: whole_number(row, name) if row.get(name) else None for name in ("chunk", "poll")}
 
     def at(in_flight: float) -> LoadTest | None:
         load = Load(in_flight=max(1, round(in_flight)), prompt=prompt, answer=answer, spread=spread)
         return expected_of_load(machine, engine, load, chunk=told["chunk"], poll=told["poll"])
 
     if row.get("concurrency"):
-        return at(_whole(row, "concurrency"))
+        return at(whole_number(row, "concurrency"))
     rate, in_flight, found = _number(row, "rate"), 1.0, None
     for _ in range(_ROUNDS):
         found = at(in_flight)
