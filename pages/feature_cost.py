@@ -102,7 +102,9 @@ def spread() -> None:
     found = ranges.results(scenario, result)
     st.markdown(parts.plain(ranges.sentence(found)))
     parts.table(ranges.table(found))
-    parts.chart(range_charts.histogram(), {"bins": ranges.histogram_rows(scenario)}, key="ranges")
+    bins = ranges.histogram_rows(scenario)
+    if bins:
+        parts.chart(range_charts.histogram(), {"bins": bins}, key="ranges")
     st.markdown(ranges.share_sentence(scenario))
     st.caption(ranges.NOTE)
 

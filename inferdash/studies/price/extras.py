@@ -146,6 +146,8 @@ def sentence(scenario: Scenario) -> str:
     """What all of it costs, and an answer that is accepted."""
     whole = sum(one.usd for one in extras(scenario))
     answers = session.requests_a_month(scenario)
+    if not answers:
+        return "Nobody asks: there is nothing to pay for."
     each = float(usd_per_accepted(month_usd=whole, answers=answers, accepted=scenario.accepted))
     month, one = quantities.shown(whole, "$"), quantities.shown(each, "$")
     if scenario.accepted < 1:

@@ -159,6 +159,8 @@ def share_sentence(scenario: Scenario) -> str:
 def histogram_rows(scenario: Scenario) -> list[dict[str, Any]]:
     """How often a month on the scenario's API costs how much."""
     usd = np.broadcast_to(month(scenario)(draws(scenario)), COUNT)
+    if usd.min() == usd.max():  # nothing is spread
+        return []
     counts, edges = np.histogram(usd, bins=_BINS)
     return [
         {"low": float(low), "high": float(high), "share": float(count) / COUNT, "meaning": "money"}
