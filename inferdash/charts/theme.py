@@ -45,6 +45,7 @@ def named_meaning(names: dict[str, str]) -> alt.Color:
         symbolSize=260,
         symbolStrokeWidth=0,
         columnPadding=18,
+        columns=alt.ExprRef("width < 420 ? 2 : 0"),  # as many as there is room for on a phone
         orient="top",
         direction="horizontal",
     )

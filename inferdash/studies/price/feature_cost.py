@@ -233,8 +233,9 @@ def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     price = scenario.price
     now = session.marking(scenario, price)
     ways = {"as it is": kinds_of_a_month(scenario, now)}
-    if session.is_markable(scenario):
-        ways["best marking"] = kinds_of_a_month(scenario, session.best_marking(scenario, price))
+    best = session.best_marking(scenario, price)
+    if session.is_markable(scenario) and best != now:
+        ways["best marking"] = kinds_of_a_month(scenario, best)
     ways["no cache"] = kinds_of_a_month(scenario, "none")
     return bars_of(ways)
 
