@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from inferdash import answers, links, shipped
+from inferdash import links, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.price_names import edges, longest
@@ -28,8 +28,6 @@ from inferdash.pricing.replay import Replay
 from inferdash.pricing.tally import as_totals, bill, counted
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
-from inferdash.studies import report
-from inferdash.studies.check import model, own_engine, score
 from inferdash.studies.numbers import literal
 from inferdash.studies.price import traffic
 
@@ -177,6 +175,9 @@ def _update_prices(url: str, *, confirmed: bool) -> int:
 
 
 def _report(link: str, *, as_markdown: bool) -> int:
+    from inferdash import answers  # noqa: PLC0415 - all pages, for those who ask for them
+    from inferdash.studies import report  # noqa: PLC0415 - as well
+
     decoded = links.decode(link)
     sentences = [problem.sentence for problem in decoded.problems]
     if as_markdown:
@@ -189,6 +190,8 @@ def _report(link: str, *, as_markdown: bool) -> int:
 
 
 def _model(source: str, *, contexts: Sequence[int], as_json: bool) -> int:
+    from inferdash.studies.check import model  # noqa: PLC0415 - one page, for those who ask for it
+
     try:
         found = _found(source, contexts)
     except UnreadConfigError as error:
@@ -240,6 +243,8 @@ def _content(path: Path) -> bytes | None:
 
 
 def _score(source: str, link: str | None, *, save: str | None, as_json: bool) -> int:
+    from inferdash.studies.check import own_engine, score  # noqa: PLC0415 - one page, for those who ask for it
+
     try:
         on = None
         if link is not None:

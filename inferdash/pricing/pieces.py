@@ -82,8 +82,8 @@ class Text:
         self.at = found.end()
         return self.text[: found.start()]
 
-    def objects(self) -> Iterator[Any]:
-        """JSON values one after another, with commas or without, through the end of their list."""
+    def objects(self) -> Iterator[tuple[Any, str]]:
+        """JSON values one after another, with commas or without, through the end of their list, and their texts."""
         decoder = json.JSONDecoder()
         size = PIECE
         while True:
@@ -95,8 +95,9 @@ class Text:
                 continue
             if self.text[self.at] == "]":
                 return
+            start = self.at
             try:
-                value, self.at = decoder.raw_decode(self.text, self.at)
+                value, self.at = decoder.raw_decode(self.text, start)
             except RecursionError:
                 self.broken = True
                 return
@@ -107,4 +108,4 @@ class Text:
                 size *= 2
                 continue
             size = PIECE
-            yield value
+            yield value, self.text[start : self.at]

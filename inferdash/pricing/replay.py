@@ -47,6 +47,8 @@ class Request(NamedTuple):
     """How many it sums up; 1 also where it is a sum of a number that is not told."""
     model: str = ""
     """The model that the log names; "" where it names none."""
+    apart: tuple[tuple[str, int], ...] = ()
+    """What it counts in other things than tokens, in the plural, and how many: these are not in the bill."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,8 @@ def time_of(value: Any, *, per_s: float = 1.0, order: dates.Order = "") -> float
     Raises:
         UnreadLineError: where there is one, and it is neither.
     """
+    if type(value) is int and abs(value) <= _UNITS_PER_S[-1][0]:
+        return value / per_s
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -121,4 +123,6 @@ def _moment_s(text: str, order: dates.Order) -> float | None:
 
 def _is_plain(text: str) -> bool:
     """Whether it is to be read as a number: a date has other signs, or two points."""
+    if text.isdigit():
+        return True
     return not dates.is_date(text) and not any(c.isalpha() or c in "/," for c in text.lower().replace("e", ""))

@@ -231,13 +231,74 @@ def test_doubled_in_the_text_itself() -> None:
     assert (usd, trace.left_out) == (bill([9, 0, 0, 0, 1]), 0)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"input_tokens": 9, "input_tokens": 8, "cached_tokens": 0, "output_tokens": 1}',
+        '{"input_tokens" : 9, "cached_tokens" : 0, "output_tokens" : 1, "output_tokens" : 2}',
+        '{"usage": {"input_tokens": 9, "output_tokens": 1}, "usage": {"input_tokens": 9, "output_tokens": 2}}',
+        '{"usage": {"input_tokens": 9, "output_tokens": 1}, "output": [], "usage": {"input_tokens": 8}}',
+        '[{"input_tokens": 9, "input_tokens": 8, "cached_tokens": 0, "output_tokens": 1}]',
+    ],
+)
+def test_a_name_that_says_two_things_is_named(line: str) -> None:
+    trace = Trace(io.BytesIO(line.encode()))
+    assert [*trace] == []
+    assert "two different numbers for one count" in trace.problems[0]
+    assert "_tokens" in trace.problems[0] or "usage" in trace.problems[0]
+
+
+def test_a_column_that_stands_twice_is_named() -> None:
+    trace = Trace(io.BytesIO(b"input_tokens,output_tokens,input_tokens\n5,6,7\n"))
+    assert [*trace] == []
+    assert "the column input_tokens twice" in trace.problems[0]
+
+
+def test_an_answer_about_names_is_no_doubled_name() -> None:
+    record = {"note": '{"input_tokens": 3}', "usage": {"input_tokens": 9, "output_tokens": 1}}
+    trace = Trace(io.BytesIO(json.dumps(record).encode()))
+    assert [one.input_tokens for one in trace] == [9]
+
+
+# What is billed apart
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 0}}, "web searches (3)"),
+        (
+            {"server_side_tool_usage_details": {"x_search_calls": 2}, "num_server_side_tools_used": 2},
+            "searches of X (2)",
+        ),
+        ({"server_tool_use": {"moon_calls": 1}}, "moon_calls (1)"),
+    ],
+)
+def test_calls_of_tools_are_told(record: dict[str, Any], told: str) -> None:
+    usage = {"input_tokens": 9, "output_tokens": 1, **record}
+    trace = Trace(io.BytesIO(json.dumps({"usage": usage}).encode()))
+    assert [one.input_tokens for one in trace] == [9]
+    assert f"Billed apart from tokens, and not in this bill: {told}." in trace.problems
+
+
+def test_calls_of_tools_within_an_answer_are_told() -> None:
+    record = {
+        "object": "response",
+        "output": [{"type": "web_search_call"}, {"type": "message"}, {"type": "web_search_call"}],
+        "usage": {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10},
+    }
+    trace = Trace(io.BytesIO(json.dumps(record).encode()))
+    assert len([*trace]) == 1
+    assert trace.apart == {"web searches": 2}
+
+
 def test_names_of_any_length_are_not_kept() -> None:
     """Memory of ten thousand lines whose names are long and all others is that of a few."""
     reader, before = Reader(), 0
     tracemalloc.start()
     for number in range(10_000):
         reader.read({"prompt_tokens": 5, "completion_tokens": 1, f"{number:070}": 1})
-        if number == 100:
+        if number == 5000:  # what is kept of names is full by then
             before = tracemalloc.get_traced_memory()[0]
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
@@ -312,6 +373,58 @@ def test_a_running_total_that_stands_still_is_no_request() -> None:
     trace = Trace(io.BytesIO(session([(10, 10), (10, 10), (25, 15)])))
     assert [one.input_tokens for one in trace] == [10, 15]
     assert any(note.startswith("1 line repeats an answer") for note in trace.notes)
+
+
+def header(own: str, **more: Any) -> bytes:
+    """The first line of a session of Codex."""
+    return json.dumps({"type": "session_meta", "payload": {"id": own, **more}}).encode() + b"\n"
+
+
+SPAWNED: Final = {"source": {"subagent": {"thread_spawn": {"parent_thread_id": "a"}}}}
+FIRST: Final = [(10, 10), (25, 15), (45, 20)]
+"""Running totals of a session, and what was asked last."""
+
+
+@pytest.mark.parametrize(
+    ("fork", "more", "prompts"),
+    [
+        ([*FIRST, (50, 5)], {"forked_from_id": "a"}, [10, 15, 20, 5]),
+        ([FIRST[0], (17, 7)], SPAWNED, [10, 15, 20, 7]),  # a sub-agent with a part of it
+        ([(3, 3), (10, 7)], SPAWNED, [10, 15, 20, 3, 7]),  # and one without
+        ([*FIRST, (50, 5)], {}, [10, 15, 20, 5]),  # as older versions wrote them
+        ([FIRST[0], (17, 7)], {}, [10, 15, 20, 10, 7]),  # the first line alone may be chance
+        (FIRST, {"id": "a"}, [10, 15, 20]),  # the same session again
+    ],
+)
+def test_what_a_session_copies_counts_once(
+    fork: list[tuple[int, int]], more: dict[str, Any], prompts: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "1.jsonl").write_bytes(header("a") + session(FIRST))
+    (tmp_path / "2.jsonl").write_bytes(
+        header(**{"own": "b", **more} if "id" not in more else {"own": "a"}) + session(fork)
+    )
+    trace = Trace(Folder(tmp_path))
+    assert sorted(one.input_tokens for one in trace) == sorted(prompts)
+    copied = len(FIRST) + len(fork) - len(prompts)
+    assert copied == 0 or any(f"{copied} line" in note and "goes on from" in note for note in trace.notes)
+
+
+def test_an_answer_that_a_session_tells_twice_counts_once() -> None:
+    """Newer versions write what each answer took, and the running total after it."""
+
+    def usage(tokens: int) -> dict[str, int]:
+        return {"input_tokens": tokens, "cached_input_tokens": 0, "output_tokens": 1, "reasoning_output_tokens": 0}
+
+    lines = []
+    for number, tokens in enumerate((10, 15)):
+        own = {"response_id": f"r{number}", "usage": usage(tokens), "thread_token_usage": usage(99 + number)}
+        lines.append({"timestamp": number, "type": "token_usage_record", "payload": own})
+        info = {"total_token_usage": usage(50 + number), "last_token_usage": usage(tokens)}
+        lines.append({"timestamp": number, "type": "event_msg", "payload": {"type": "token_count", "info": info}})
+    lines.append({"timestamp": 3, "type": "compacted", "payload": {"latest_token_usage_record": lines[-2]["payload"]}})
+    for order in (lines, [lines[1], lines[0], lines[3], lines[2], lines[4]]):
+        trace = Trace(io.BytesIO("\n".join(map(json.dumps, order)).encode()))
+        assert ([one.input_tokens for one in trace], trace.left_out) == ([10, 15], 0)
 
 
 @pytest.mark.parametrize("seekable", [True, False])

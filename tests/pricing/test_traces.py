@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash.facts.prices import Rates, entered
-from inferdash.pricing import pieces, traces
+from inferdash.pricing import file_notes, pieces, traces
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.replay import Replay, Request
 from inferdash.pricing.tally import replay
@@ -339,7 +339,7 @@ def test_a_line_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_more_lines_or_requests_than_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traces, "MOST", 3)
+    monkeypatch.setattr(file_notes, "MOST", 3)
     line = '{"time": 0, "in": 5, "out": 1}'
     for content, noun in (
         ("\n".join([line] * 4), "lines"),

@@ -35,6 +35,9 @@ made from the declarations in `presets/usage/`.
   leaves the line out and is named. So do tokens with a price of their own, such as sound.
 - Lines that tell of one answer, by the id of the message and of the request, are one request; the last one counts.
 - A line without a count that its maker leaves out where it is 0 is read so, and that is said.
+- A session that was forked, resumed or handed to a sub-agent begins with lines of the one before it: they count once.
+- A name that stands twice in one object with two values, or a column that stands twice, is named and not read.
+- What is billed apart from tokens, such as web searches, is not in the bill, and that is said.
 - Storing for an hour has a price of its own (`write_long`); without one there is no bill.
 - A record's own cost (`cost`, `spend`, `total_cost` and their like, in dollars) is compared with the bill.
 - In a trace, the tokens of a block follow from the tokens and blocks of its prompts, and the unit of its times from

@@ -38,8 +38,8 @@ ASIDE: Final = _words(
     "invocationparams config generationconfig inferenceconfig modelinfo settings options tools tool tooluse "
     "toolcall toolcalls tooluseresult toolinput headers requestheaders responseheaders ratelimit ratelimits "
     "limits pricing prices price costdetails costbreakdown timings context totaltokenusage totalusage "
-    "cumulativeusage sessionusage modelusage cost responseformat schema logprobs thinking reasoningconfig "
-    "iterations"
+    "cumulativeusage sessionusage turntokenusage threadtokenusage latesttokenusagerecord modelusage cost "
+    "responseformat schema logprobs thinking reasoningconfig iterations"
 )
 """Levels that hold settings, limits, prices or running totals, not what a request used."""
 _NO_COUNT: Final = re.compile(
@@ -47,11 +47,6 @@ _NO_COUNT: Final = re.compile(
     r"|percent|pct|share|saving|remaining|quota|throughput|speed|ttl|expire|threshold|id$|key$|hash|type$|index|version"
 )
 _COUNTED: Final = _words("cache cached token tokens hit hits read reads write writes written creation")
-APART: Final = _words(
-    "websearchrequests webfetchrequests toolsearchrequests numsourcesused numsearchqueries searchunits "
-    "classifications promptaudioseconds querycount imagecount numsearchresults numresults searchcontextsize"
-)
-"""What is counted in other things than tokens, and billed apart."""
 
 
 def normal(name: str) -> str:
@@ -82,4 +77,4 @@ def in_usage(path: Sequence[str]) -> bool:
     if not ASIDE.isdisjoint(map(normal, path)) or USAGES.isdisjoint(map(normal, path[:-1])):
         return False
     last = normal(path[-1])
-    return last not in APART and not _NO_COUNT.search(last)
+    return not _NO_COUNT.search(last)

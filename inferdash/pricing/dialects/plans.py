@@ -1,11 +1,14 @@
 """How records of one shape are read: where which counts stand, and what those that stand together may mean."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
 
 from inferdash.pricing.dialects.declared import known_names
+from inferdash.pricing.dialects.doubled import marks
+from inferdash.pricing.dialects.fees import FREE, MADE_OF, fee_of, without_sums
 from inferdash.pricing.dialects.fitting import LACKS, Counted, Fit, Misfit, fits, nearest
 from inferdash.pricing.dialects.names import (
     AROUND,
@@ -16,8 +19,8 @@ from inferdash.pricing.dialects.names import (
     in_usage,
     normal,
 )
-from inferdash.pricing.dialects.roles import KINDS, SUMS, kind_of, role_of
-from inferdash.pricing.dialects.shapes import Path, Shape, paths
+from inferdash.pricing.dialects.roles import KINDS, ROLES, SUMS, kind_of, role_of
+from inferdash.pricing.dialects.shapes import Path, Seen, Shape, levels, paths
 from inferdash.pricing.values import Record, UnreadLineError
 
 _SHORT: Final = 10
@@ -82,21 +85,15 @@ class Place:
             if values[first] != values[second]:
                 raise UnreadLineError("twice", shown(self.ways[self.at.index(first)]))
         own = values if self.is_all else [values[place] for place in self.at]
-        found: list[tuple[Counted, Fit]] = []
-        wrong = []
-        for fit in self.fits:
-            if fit.has_models and not fit.dialect.speaks(model):
-                continue
-            counted = fit.read(own)
-            if type(counted) is str:
-                wrong.append(counted)
-            else:
-                found.append((counted, fit))  # type: ignore[arg-type]  # a reason is a str, and none is one here
+        said = [(fit.read(own), fit) for fit in self.fits if not fit.has_models or fit.dialect.speaks(model)]
+        if len(said) == 1 and type(said[0][0]) is Counted:
+            return said  # type: ignore[return-value]  # it is one
+        found = [one for one in said if type(one[0]) is Counted]
         if not found:
-            if wrong:
-                raise UnreadLineError(min(wrong, key=_WRONG.index))
+            if said:
+                raise UnreadLineError(min((str(wrong) for wrong, _ in said), key=_WRONG.index))
             raise UnreadLineError(*(self.misfits[0] if self.misfits else ("input", "")))
-        return found
+        return found  # type: ignore[return-value]  # what is left is no reason
 
 
 @dataclass(frozen=True)
@@ -110,14 +107,18 @@ class Plan:
 
 @dataclass(slots=True)
 class Layout:
-    """Where what stands in records of one shape."""
+    """Where what stands in records of one shape.
+
+    Numbers are places among what stands there beside the counts.
+    """
 
     counts: tuple[Path, ...]
     suspects: tuple[tuple[int, Path], ...]
-    """Places among what else stands there, and ways, of what may be a count that is not known."""
+    """What may be a count that is not known, and its way."""
+    fees: tuple[tuple[int, str, str], ...]
+    """What is counted in other things than tokens, and by which name."""
     running: tuple[Path, ...]
-    roles: dict[str, tuple[int, ...]]
-    """Places among what else stands there."""
+    roles: Mapping[str, tuple[int, ...]]
     sums: tuple[tuple[int, frozenset[str]], ...]
     kinds: tuple[tuple[Path, str], ...]
     others: tuple[Path, ...]
@@ -125,23 +126,46 @@ class Layout:
     others_getter: Getter
     certain: bool
     """Whether an id within the answer is that of the answer."""
+    seen: tuple[Seen, ...]
+    """All levels of such a record; none where one of them was a text or a list."""
+    types: frozenset[type]
+    """Types of the counts; none where that is not known."""
+    lists: tuple[Path, ...] = ()
+    """Lists of what an answer is made of."""
+    names: int = -1
+    """Names at all levels; -1 where that is not known."""
+    marks: Mapping[str, int] = field(default_factory=dict)
+    """How often names on the way to counts stand in the text of such a record."""
     plan: Plan | None = None
 
 
 def layout(shape: Shape) -> Layout:
     """Where what stands in records of a shape."""
-    return layout_of(sorted(paths(shape), key=len))
+    seen = [*levels(shape)]
+    opened = any(one is None for one in seen)
+    own = layout_of(sorted(paths(shape), key=len), () if opened else tuple(filter(None, seen)))
+    own.lists = tuple(
+        (*way, name)
+        for way, names, types in filter(None, seen)
+        for name, kind in zip(names, types, strict=True)
+        if kind is list and name in MADE_OF
+    )
+    own.marks = marks(own.counts)
+    if not opened and not any(list in one[2] for one in filter(None, seen)):
+        own.names = sum(len(names) for _, names, _ in own.seen)
+    return own
 
 
-def layout_of(ways: Sequence[Path]) -> Layout:
+def layout_of(ways: Sequence[Path], seen: tuple[Seen, ...] = ()) -> Layout:
     """Where what stands in records that have values at these ways."""
     counts, suspects, running = [], [], []
-    roles: dict[str, list[Path]] = {}
+    found: dict[str, list[Path]] = {role: [] for role in {*ROLES.values()}}
     sums, kinds = [], []
+    fees: dict[Path, str] = {}
     for path in ways:
         role, kind = role_of(path), kind_of(path)
         if role:
-            roles.setdefault(role, []).append(path)
+            found[role].append(path)
         if kind in SUMS:
             sums.append((path, SUMS[kind]))
         if kind in KINDS:
@@ -152,24 +176,33 @@ def layout_of(ways: Sequence[Path]) -> Layout:
         if _RUNNING in aside:
             running.append(path)
         elif not aside:
+            if what := fee_of(path):
+                fees[path] = what
             if placed(path) is not None:
                 counts.append(path)
-            elif not kind and (counts_something(path) or in_usage(path)):
+            elif not what and not kind and normal(path[-1]) not in FREE and (counts_something(path) or in_usage(path)):
                 suspects.append(path)
-    ways_of_others = (*suspects, *(path for path, _ in sums), *(path for found in roles.values() for path in found))
-    others = [*dict.fromkeys(ways_of_others)]
+    fees = without_sums(fees)
+    others = [*dict.fromkeys((*suspects, *fees, *(path for path, _ in sums), *chain.from_iterable(found.values())))]
     return Layout(
         counts=tuple(counts),
         suspects=tuple((others.index(path), path) for path in suspects),
+        fees=tuple((others.index(path), what, normal(path[-1])) for path, what in fees.items()),
         running=tuple(running),
-        roles={role: tuple(map(others.index, found)) for role, found in roles.items()},
+        roles={role: tuple(map(others.index, own)) for role, own in found.items()},
         sums=tuple((others.index(path), values) for path, values in sums),
         kinds=tuple(kinds),
         others=tuple(others),
         getter=Getter(counts),
         others_getter=Getter(others),
-        certain=any(len(path) > 1 for path in roles.get("id", ())),
+        certain=any(len(path) > 1 for path in found["id"]),
+        seen=seen,
+        types=frozenset(_type(path, seen) for path in counts if seen),
     )
+
+
+def _type(path: Path, seen: Sequence[Seen]) -> type:
+    return next(types[names.index(path[-1])] for way, names, types in seen if way == path[:-1])
 
 
 def placed(path: Path) -> tuple[str, str] | None:

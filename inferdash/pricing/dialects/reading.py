@@ -2,25 +2,27 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from inferdash.pricing.dates import Order
 from inferdash.pricing.dialects.declared import bare_names, dialects, known_names, loose_names
+from inferdash.pricing.dialects.doubled import doubled
+from inferdash.pricing.dialects.fees import calls_in
 from inferdash.pricing.dialects.fitting import Counted, Fit
 from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.plans import Layout, Plan, agreed, layout, layout_of, placed, plan, shown
 from inferdash.pricing.dialects.roles import ANSWERS, SHELLS
-from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_text_level
+from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_like, is_text_level
 from inferdash.pricing.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens, ungrouped
 
 _MOST_SHAPES: Final = 512
 _USD_PER_TICK: Final = Decimal("1e-10")
 _LONGEST_NUMBER: Final = 80
-_INT: Final[set[type]] = {int}
-_TEXT: Final[set[type]] = {str}
+_INT: Final[frozenset[type]] = frozenset({int})
+_TEXT: Final[frozenset[type]] = frozenset({str})
 _MOST_LETTERS: Final = 4096
 _TIMES: Final = frozenset({"hour", "undated"})
 """Parts that matter only where something was stored."""
@@ -44,6 +46,8 @@ class Said(NamedTuple):
     """What its maker says that it cost."""
     requests: int
     """Requests that the record sums up; 0 where it is a sum of a number that is not told."""
+    apart: tuple[tuple[str, int], ...]
+    """What is counted in other things than tokens, and how many."""
 
 
 class Reader:
@@ -57,15 +61,21 @@ class Reader:
         self._shapes = Shapes()
         self._layouts: dict[Shape, Layout] = {}
         self._plans: dict[tuple[Path, ...], Plan] = {}
+        self._last: Layout | None = None
+        """How the record before was read, as most are like it."""
 
-    def read(self, record: Record) -> Said | None:
+    def read(self, record: Record, text: str = "") -> Said | None:
         """What a record says; None where it is of a kind that is no request.
+
+        Args:
+            record: the record, whose levels that are texts are opened in it.
+            text: the JSON that it was read from, where a name may stand twice.
 
         Raises:
             UnreadLineError: where it is one and its counts are not understood.
         """
         own = self._layout(record)
-        others = own.others_getter.of(record)
+        others, roles = own.others_getter.of(record), own.roles
         for place, values in own.sums:
             value = others[place]
             if type(value) is str and value in values:
@@ -76,21 +86,24 @@ class Reader:
         if not own.counts:
             _no_counts(record, own)
             return None
-        roles = own.roles
-        models = _texts(others, roles["model"]) if "model" in roles else ()
+        if text and text.count('":') != own.names and (name := doubled(text, own.marks)):
+            raise UnreadLineError("twice", name)
+        models = _texts(others, places) if (places := roles["model"]) else ()
         counted, fit = self._counted(record, own, models[0] if models else "")
-        message = _text(others, roles["message"]) if "message" in roles else ""
-        return Said(
+        message = _text(others, places) if (places := roles["message"]) else ""
+        said = (
             counted,
             _time(others, own, self.order),
             models,
-            message or (_text(others, roles["id"]) if "id" in roles else ""),
-            _text(others, roles["request"]) if "request" in roles else "",
-            message != "" or own.certain,
+            message or (_text(others, places) if (places := roles["id"]) else ""),
+            _text(others, places) if (places := roles["request"]) else "",
+            own.certain or message != "",
             tuple([_at(record, path) for path in own.running]) if own.running else (),
-            _usd(others, own) if "cost" in roles or "ticks" in roles else None,
-            _requests(others, own) if "requests" in roles else 1 - fit.dialect.sums,
+            _usd(others, own) if roles["cost"] or roles["ticks"] else None,
+            _requests(others, own) if roles["requests"] else 1 - fit.dialect.sums,
+            _apart(record, others, own) if own.fees or own.lists else (),
         )
+        return tuple.__new__(Said, said)  # twice as fast, for each line of a file
 
     @property
     def dialects(self) -> Counter[str]:
@@ -130,6 +143,8 @@ class Reader:
         return kept, failure[1] or "no columns of input and output tokens"
 
     def _layout(self, record: Record) -> Layout:
+        if self._last and is_like(record, self._last.seen):
+            return self._last
         shape = self._shapes.of(record)
         own = self._layouts.get(shape)
         if own is None:
@@ -138,23 +153,23 @@ class Reader:
                 if len(self._layouts) >= _MOST_SHAPES:
                     self._layouts.clear()
                 self._layouts[shape] = own
+        self._last = own if own.seen and self._shapes.kept else None
         return own
 
     def _counted(self, record: Record, own: Layout, model: str) -> tuple[Counted, Fit]:
         if own.plan is None:
             own.plan = self._plan(own.counts)
-        how, values = own.plan, own.getter.of(record)
-        kinds: set[type] = {*map(type, values)}
-        if kinds == _TEXT and (joined := "".join(values)).isdigit() and joined.isascii() and "" not in values:
-            values, kinds = [*map(int, values)], _INT
-        if kinds != _INT or min(values) < 0 or max(values) > MOST_TOKENS:
-            how, values = self._mended(own, values)
+        how, said = own.plan, own.getter.of(record)
+        values = said if own.types == _INT else _numbers(said, own.types or {*map(type, said)})
+        if values is None or min(values) < 0 or max(values) > MOST_TOKENS:
+            how, values = self._mended(own, said)
         if how.failure:
             how, values = self._without_nothing(own, how, values)
-        if len(how.places) == 1:
-            found = how.places[0].meanings(values, model)
-        else:
-            found = [one for place in how.places for one in place.meanings(values, model)]
+        found = (
+            how.places[0].meanings(values, model)
+            if len(how.places) == 1
+            else [one for place in how.places for one in place.meanings(values, model)]
+        )
         counted, fit = found[0] if len(found) == 1 else agreed(found)
         self._fits[fit] = self._fits.get(fit, 0) + 1
         if fit.assumed and counted.recorded and counted.recorded.written_tokens:
@@ -216,6 +231,18 @@ def _at(record: Any, path: Path) -> Any:
     return record
 
 
+def _numbers(values: list[Any], types: Collection[type]) -> list[int] | None:
+    """Whole numbers, or texts of digits as numbers; None where a value is neither."""
+    if types == _INT:
+        return values
+    if types != _TEXT or not (joined := "".join(values)).isdigit() or not joined.isascii():
+        return None
+    try:
+        return [*map(int, values)]
+    except ValueError:  # an empty one
+        return None
+
+
 def _is_text(value: Any) -> bool:
     return type(value) is str and not value.strip().replace(".", "").replace(",", "").lstrip("-").isdigit()
 
@@ -223,6 +250,8 @@ def _is_text(value: Any) -> bool:
 def _is_count(value: Any) -> bool:
     """Whether it is a whole number other than 0, or the text of one."""
     if type(value) is str:
+        if value[:1].isalpha():  # no number, or none that is a count
+            return False
         try:
             value = float(ungrouped(value)) if len(value) <= _LONGEST_NUMBER else 0.0
         except ValueError:
@@ -245,10 +274,10 @@ def _texts(values: Sequence[Any], places: Sequence[int]) -> tuple[str, ...]:
 
 
 def _time(values: Sequence[Any], own: Layout, order: Order) -> float | None:
-    for place in own.roles.get("time", ()):
+    for place in own.roles["time"]:
         if (seconds := time_of(values[place], order=order)) is not None:
             return seconds
-    for place in own.roles.get("time_ms", ()):
+    for place in own.roles["time_ms"]:
         if (seconds := time_of(values[place], per_s=1000.0)) is not None:
             return seconds
     return None
@@ -256,7 +285,7 @@ def _time(values: Sequence[Any], own: Layout, order: Order) -> float | None:
 
 def _usd(values: Sequence[Any], own: Layout) -> Decimal | None:
     for role, times in (("cost", Decimal(1)), ("ticks", _USD_PER_TICK)):
-        for place in own.roles.get(role, ()):
+        for place in own.roles[role]:
             value = values[place]
             if type(value) in {int, float, str}:
                 try:
@@ -270,6 +299,20 @@ def _usd(values: Sequence[Any], own: Layout) -> Decimal | None:
 
 def _requests(values: Sequence[Any], own: Layout) -> int:
     return max(1, tokens(values[own.roles["requests"][0]], missing="tokens"))
+
+
+def _apart(record: Record, values: Sequence[Any], own: Layout) -> tuple[tuple[str, int], ...]:
+    said: dict[tuple[str, str], int] = {}
+    for place, what, name in own.fees:
+        if _is_count(values[place]):  # one name at two places is one count
+            said[what, name] = max(said.get((what, name), 0), tokens(values[place], missing="tokens"))
+    found: Counter[str] = Counter()
+    for (what, _), many in said.items():
+        found[what] += many
+    if not found:
+        for path in own.lists:
+            found.update(calls_in(_at(record, path)))
+    return tuple(sorted((+found).items()))
 
 
 def _unknown(path: Path) -> str:

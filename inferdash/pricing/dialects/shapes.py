@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from inferdash.pricing.dialects.names import LONGEST_NAME, normal
@@ -41,9 +41,10 @@ _PLAIN: Final = frozenset((int, float, str))
 class Level:
     """The names of one level that hold something, and those whose values must be looked at."""
 
-    __slots__ = ("inner", "kept", "values")
+    __slots__ = ("inner", "kept", "names", "types", "values")
 
     def __init__(self, names: tuple[str, ...], types: tuple[type, ...]) -> None:
+        self.names, self.types = [*names], [*types]
         self.values: list[str] = []
         inner: list[str] = []
         for name, kind in zip(names, types, strict=True):
@@ -115,6 +116,32 @@ def _opened(name: str, value: Any) -> Any:
 def is_text_level(name: str) -> bool:
     """Whether a table may hold a whole level below this name, as a text."""
     return normal(name) in _AS_TEXT
+
+
+Seen: TypeAlias = tuple[Path, list[str], list[type]]
+"""The way to a level, its names, and the types of its values."""
+
+
+def levels(shape: Shape, above: Path = ()) -> Iterator[Seen | None]:
+    """The levels of a shape, outer ones first; None for one that was a text or a list before."""
+    level, inner = (shape[0], shape[1:]) if type(shape) is tuple else (shape, ())
+    yield above, level.names, level.types
+    for name, one in zip(level.inner, inner, strict=True):
+        if one is True or one is None or level.types[level.names.index(name)] is not dict:
+            yield None
+        else:
+            yield from levels(one, (*above, name))
+
+
+def is_like(record: Record, seen: Sequence[Seen]) -> bool:
+    """Whether a record has these levels, so that its shape is the one that they are of."""
+    for way, names, types in seen:
+        inner = record
+        for name in way:
+            inner = inner[name]
+        if [*inner] != names or [*map(type, inner.values())] != types:
+            return False
+    return True
 
 
 def paths(shape: Shape, above: Path = ()) -> Iterator[Path]:

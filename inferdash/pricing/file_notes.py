@@ -1,0 +1,202 @@
+"""What is to be said of a file: what was left out and why, how it was understood, what is odd about it."""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, Final, TypeVar
+
+from inferdash.pricing.copies import Copies
+from inferdash.pricing.dialects.reading import Reader
+from inferdash.pricing.reasons import Reasons
+from inferdash.pricing.replay import Request
+from inferdash.pricing.values import UnreadLineError
+
+T = TypeVar("T")
+
+MOST: Final = 5_000_000
+"""Lines, or requests, of a file that are read."""
+_LONGEST_MODEL: Final = 100
+"""Characters of a model's name that are kept."""
+_REMEMBERED: Final = 200_000
+"""Lines among which a repetition is noticed."""
+_MOST_MODELS: Final = 100
+_CLOCK_TICK_S: Final = 1e-6
+
+
+class FileNotes:
+    """Counts what happens while a file is read; its sentences are whole after the last request."""
+
+    def __init__(self, reader: Reader, copies: Copies) -> None:
+        self.noun = "line"
+        """What one record of the file is called."""
+        self.left_out = 0
+        self.passed = 0
+        """Lines that hold no request."""
+        self.summed = 0
+        """Lines that sum several requests up."""
+        self.files = self.other_files = 0
+        self.timed: bool | None = None
+        """Whether the requests have times, as the first one has."""
+        self.models: set[str] = set()
+        self.apart: Counter[str] = Counter()
+        """What the requests count in other things than tokens."""
+        self.understood: dict[str, None] = {}
+        """Sentences on how a trace is written."""
+        self._reader, self._copies = reader, copies
+        self._reasons = Reasons()
+        self._said: list[str] = []
+        self._repeated = self._earlier = self._untold = self._count = self._taken = 0
+        self._recent: set[Hashable] = set()
+        self._recent_before: set[Hashable] = set()
+        self._now_s = -math.inf
+
+    def refuse(self, sentence: str) -> None:
+        """Something of the file is not read."""
+        self.left_out += 1
+        self._said.append(sentence)
+
+    def say(self, sentence: str) -> None:
+        """Something that a reader should know."""
+        self._said.append(sentence)
+
+    def leave_out(self, error: UnreadLineError) -> None:
+        """A line is not read."""
+        self.left_out += 1
+        self._reasons.add(error.reason, printable(error.about))
+
+    def next_file(self) -> None:
+        """Another file begins, whose times have nothing to do with those before."""
+        self.files += 1
+        self._now_s = -math.inf
+
+    def bounded(self, records: Iterable[T]) -> Iterator[T]:
+        """The first lines or requests of all files, and a sentence where there are more."""
+        for record in records:
+            if self._taken == MOST:
+                self.refuse(f"The file has more than {MOST:,} {self.noun}s; those after them are not read.")
+                return
+            self._taken += 1
+            yield record
+
+    def counted(self, requests: Iterable[Request]) -> Iterator[Request]:
+        """Passes requests on, and notes what is odd about them."""
+        for request in requests:
+            self._count += 1
+            time_s = request.time_s
+            if time_s < self._now_s - _CLOCK_TICK_S:
+                self._earlier += 1
+            self._now_s = time_s
+            if request.recorded is None and request.input_tokens and not request.blocks:
+                self._untold += 1
+            if request.apart:
+                self.apart.update(dict(request.apart))
+            yield request
+
+    def note(self, line: str | list[str]) -> None:
+        """Counts a line that came before, among the last ones."""
+        if not line:
+            return
+        key = hash(line if isinstance(line, str) else tuple(line))
+        if key in self._recent or key in self._recent_before:
+            self._repeated += 1
+        self._recent.add(key)
+        if len(self._recent) > _REMEMBERED:
+            self._recent, self._recent_before = set(), self._recent
+
+    def note_model(self, model: Any) -> None:
+        """Keeps the name of a model."""
+        if isinstance(model, str) and model and len(self.models) < _MOST_MODELS:
+            self.models.add(printable(model[:_LONGEST_MODEL]))
+
+    def named(self, model: str) -> str:
+        """A model's name as it is kept; "" for those beyond the hundred that are told apart."""
+        if model in self.models:
+            return model
+        kept = printable(model[:_LONGEST_MODEL])
+        return kept if kept in self.models else ""
+
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each reason why lines were left out, and for what is odd about those that were read."""
+        sentences = [*self._said, *self._reasons.sentences(self.noun)]
+        copies = self._copies
+        if many := self._repeated:
+            sentences.append(f"{self._lines(many)} {_of(many, 'repeats', 'repeat')} an earlier one; each is counted.")
+        if many := copies.sharing:
+            share = _of(many, "shares its", "share their")
+            sentences.append(f"{self._lines(many)} {share} id with an earlier one of another prompt; each is counted.")
+        if many := copies.changed:
+            sentences.append(
+                f"{self._lines(many)} {_of(many, 'tells', 'tell')} of more output for an answer far before it;"
+                " what was told first is counted. Put the copies of an answer together."
+            )
+        if many := self._earlier:
+            sentences.append(
+                f"{self._lines(many)} {_of(many, 'is', 'are')} earlier in time than the one before; the order of the"
+                " file is kept, so a prompt may read what was stored later. Sort it by time."
+            )
+        if many := self._untold:
+            which = "The file does" if many == self._count else f"{self._lines(many)} {_of(many, 'does', 'do')}"
+            sentences.append(f"{which} not say what prompts have in common, so nothing is read from the cache there.")
+        if apart := sorted(self.apart.items(), key=lambda one: -one[1]):
+            listed = ", ".join(f"{printable(what)} ({many:,})" for what, many in apart)
+            sentences.append(f"Billed apart from tokens, and not in this bill: {listed}.")
+        if self.timed is False and self._count:
+            sentences.append("The file has no times.")
+        if not self._count and not sentences:
+            sentences.append("The file holds no requests.")
+        return tuple(sentences)
+
+    def notes(self) -> tuple[str, ...]:
+        """How the file was understood, in sentences."""
+        sentences = [*self.understood]
+        if self._reader.dialects:
+            names = [name for name, _ in self._reader.dialects.most_common(4)]
+            sentences.append(f"Counts are read as those of {', '.join(names)}.")
+        for (dialect, part), many in self._reader.assumed.items():
+            sentences.append(
+                f"{self._lines(many)} of {dialect} {_of(many, 'says', 'say')} no number of tokens {_PARTS[part]}, which"
+                " is taken for none."
+            )
+        if many := self._copies.repeated:
+            repeat = _of(many, "repeats", "repeat")
+            sentences.append(f"{self._lines(many)} {repeat} an answer; each counts once, as its last copy says.")
+        if many := self._copies.inherited:
+            sentences.append(
+                f"{self._lines(many)} {_of(many, 'is', 'are')} copied from the session that {_of(many, 'its', 'their')}"
+                " own goes on from, and counted there alone."
+            )
+        if many := self.passed:
+            holds = _of(many, "holds no request of its own and is", "hold no request of their own and are")
+            sentences.append(f"{self._lines(many)} {holds} passed over.")
+        if many := self.summed:
+            sentences.append(
+                f"{self._lines(many)} {_of(many, 'sums', 'sum')} several requests up: prices by the size of a prompt"
+                " hold for the average one where their number is known, else the lowest."
+            )
+        if self.files:
+            passed = f"; {self.other_files:,} of other kinds are passed over" if self.other_files else ""
+            sentences.append(f"{self.files:,} file{_of(self.files, '', 's')} are read as one{passed}.")
+        return tuple(sentences)
+
+    def _lines(self, count: int) -> str:
+        return f"{count:,} {self.noun}{_of(count, '', 's')}"
+
+
+_PARTS: Final = {
+    "read": "read from a cache",
+    "written": "stored in a cache",
+    "hour": "stored for an hour",
+    "undated": "stored in a cache",
+    "tools": "that tools put in",
+    "thought": "of reasoning",
+    "answer": "of an answer",
+}
+
+
+def _of(count: int, one: str, several: str) -> str:
+    return one if count == 1 else several
+
+
+def printable(text: str) -> str:
+    """A text without signs that no page shows."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
