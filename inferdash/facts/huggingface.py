@@ -10,7 +10,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.formats.methods import rules_of
+from inferdash.facts.formats import unsaid
+from inferdash.facts.formats.methods import algorithm, rules_of
 from inferdash.facts.formats.rules import resolve, single
 from inferdash.facts.precision import FILES, PRECISIONS, Share
 from inferdash.layers.config import HIDDEN, Config, UnreadFieldError
@@ -365,7 +366,10 @@ def _formats(outer: Config, inner: Config, architecture: Architecture, layers: l
         return architecture
     if not isinstance(fields, Mapping):
         raise UnreadFieldError("quantization_config", "is not a group of fields")
-    rules = rules_of(fields, expert_dtype=inner.fields.get("expert_dtype"))
+    if unsaid.says_no_modules(fields):
+        rules, inner.assumed["quantization_config"] = unsaid.rules(algorithm(fields), family=inner.read_as)
+    else:
+        rules = rules_of(fields, expert_dtype=inner.fields.get("expert_dtype"))
     shares = resolve(architecture, rules, layers=layers)
     mixture = any(isinstance(network, Experts) for blocks in layers for network in blocks.networks)
     weights = single(shares, mixture=mixture) or FILES

@@ -10,6 +10,8 @@ import pytest
 from inferdash.facts import huggingface, library
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.files import model_files
+from inferdash.facts.formats import stored, unsaid
+from inferdash.facts.formats.rules import resolve
 from inferdash.facts.huggingface import UnreadConfigError
 from inferdash.facts.precision import FILES, PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
@@ -390,3 +392,27 @@ def test_qwen_122b_in_q4_k_m() -> None:
 def test_the_page_about_files_says_what_is_declared() -> None:
     """Written anew by `python -c "from inferdash.facts.files import model_files; print(model_files())"`."""
     assert model_files() in (HERE.parent.parent / "docs" / "config-files.md").read_text(encoding="utf-8")
+
+
+# A format alone, without the modules that are kept from it
+
+
+def test_a_format_without_its_modules_is_told() -> None:
+    """ModelOpt leaves the output layer and routers at 16 bits, and its file may not say so."""
+    found = huggingface.read(LLAMA | {"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"}})
+    told = [problem for problem in found.problems if "lower limit" in problem]
+    assert len(told) == 1
+    assert told[0].startswith("quantization_config says NVFP4 and not which modules stay at 16 bits")
+    listed = LLAMA | {"quantization_config": {"quant_algo": "NVFP4", "exclude_modules": ["lm_head"]}}
+    alike = huggingface.read(listed)
+    assert alike.problems == ()
+    assert alike.architecture.weights == found.architecture.weights
+
+
+def test_nemotron_3_ultra_in_nvfp4_alone_is_nvidias_recipe() -> None:
+    """352.3 GB as NVIDIA gives it out, of which the layers for further tokens at 16 bits are not in the preset."""
+    ultra = library.models()["nemotron-3-ultra-550b-a55b"]
+    rules, told = unsaid.rules(stored.nvfp4(), family="nemotron_h")
+    size = sum(share.bits * share.parameters for share in resolve(ultra, rules)) / 8e9
+    assert 0.93 * 352.3 < size < 352.3
+    assert "NVIDIA's recipe" in told

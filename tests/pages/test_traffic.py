@@ -178,3 +178,21 @@ def test_dates_that_leave_it_open_are_asked_about() -> None:
     assert result.month_usd is None
     assert read(text, dates="month first (11/30/2026)").days == 7
     assert read(text, dates="day first").days == (date(2026, 8, 11) - date(2026, 2, 11)).days + 1
+
+
+def test_a_model_without_a_price_for_an_hour_has_no_bill() -> None:
+    usage = {
+        "input_tokens": 5,
+        "output_tokens": 1,
+        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": 9,
+        "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 9},
+    }
+    query = "api=anthropic/claude-sonnet-5-5&compared=google/gemini-2.5-pro&v=1"
+    result = asked({"usage": usage}, query=query)
+    assert result.asks == ""
+    assert len(result.lacking) == 1
+    assert any("No bill for" in problem for problem in result.problems)
+    costs = [row.values[0] for row in traffic.way_table(result).rows if row.label in result.lacking]
+    assert costs == ["a price is missing"]
+    assert not {row["way"] for row in traffic.bar_rows(result)["bars"]} & result.lacking

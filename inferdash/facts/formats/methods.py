@@ -202,7 +202,14 @@ _ALGORITHMS: Final[dict[str, Callable[[int | None], Stored]]] = {
 """What ModelOpt calls a format."""
 
 
-def _algorithm(fields: Fields) -> Stored:
+def algorithm(fields: Fields) -> Stored:
+    """The format that ModelOpt's fields name.
+
+    Raises:
+        UnreadFieldError: where it is not known.
+    """
+    inner = fields.get("quantization")
+    fields = inner if isinstance(inner, Mapping) else fields
     said = str(fields.get("quant_algo") or "").upper()
     for name in (said, said.partition("_PER_CHANNEL")[0] + "_PER_CHANNEL"):
         if name in _ALGORITHMS:
@@ -218,7 +225,7 @@ def _listed_layers(fields: Fields) -> Iterator[Rule]:
     for name, own in layers.items():
         if not isinstance(own, Mapping):
             raise UnreadFieldError(f"{FIELD}.quantized_layers", f"does not say a format for {name!s:.60}")
-        yield _rule(name, _algorithm(own))
+        yield _rule(name, algorithm(own))
 
 
 def _modelopt(fields: Fields) -> list[Rule]:
@@ -229,7 +236,7 @@ def _modelopt(fields: Fields) -> list[Rule]:
         return [*_listed_layers(fields), *excluded]
     if str(fields.get("quant_algo")).upper() == "MIXED_PRECISION" or not fields.get("quant_algo"):
         return _compressed_tensors(fields)
-    format_ = _algorithm(fields)
+    format_ = algorithm(fields)
     # Everything linear, the output layer too where it is not excluded.
     return [Rule(format_, kinds=(*LINEAR, "output")), *excluded]
 

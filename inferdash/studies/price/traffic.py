@@ -118,6 +118,8 @@ class Traffic:
     """What is counted as requests: lines, where they sum up requests of no known number."""
     days: float | None = None
     """Days that the file covers; None where its times do not tell."""
+    lacking: frozenset[str] = frozenset()
+    """Names of ways whose prices lack one for what was stored for an hour, so that they have no bill."""
 
     @property
     def own(self) -> Replay:
@@ -233,10 +235,13 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
     said = recorded(file.counts, asked[0].rules, prices)
     unknown = billed.unknown(file.counts) if file.models and not any(file.counts.asked.values()) else {}
     missing = billed.lacks(file.counts, own) if as_billed else asks(found[0][1], asked[0].prices)
+    lacking = {way.name for way, (_, one) in zip(asked, found, strict=True) if asks(one, way.prices)}
+    others = sorted(lacking - {asked[0].name} | (lacking if as_billed else set()))
+    hours = [f"No bill for {', '.join(others)}: no price is known for what was stored for an hour."] if others else []
     return Traffic(
         (*([(AS_BILLED, first)] if as_billed else []), *found),
         file.left_out,
-        (*file.problems, *problems(first, missing), *_other_rules(first), *billed.unknown_sentences(unknown)),
+        (*file.problems, *problems(first, missing), *_other_rules(first), *billed.unknown_sentences(unknown), *hours),
         notes=(*file.notes, *cost_sentences(said, first)),
         recorded=said,
         block_tokens=file.block_tokens,
@@ -246,6 +251,7 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
         parts=billed.parts(file.counts, asked[0].rules, prices),
         noun="line" if file.totals else "request",
         days=file.counts.days,
+        lacking=frozenset(lacking),
     )
 
 
@@ -335,6 +341,8 @@ def bar_rows(result: Traffic) -> dict[str, list[dict[str, Any]]]:
     """Dollars by kind of token, in each way."""
     rows = []
     for way, one in result.found:
+        if way in result.lacking:
+            continue
         start = 0.0
         for name, meaning, dollars in kinds(one):
             label = f"{name} {quantities.shown(dollars, '$')}"
@@ -403,7 +411,11 @@ def way_table(result: Traffic) -> Table:
         Row(
             name,
             "$",
-            (float(one.cost_usd), float(one.cost_without_cache_usd), quantities.percent(one.read_share)),
+            (
+                "a price is missing" if name in result.lacking else float(one.cost_usd),
+                float(one.cost_without_cache_usd),
+                quantities.percent(one.read_share),
+            ),
         )
         for name, one in result.found
     )
