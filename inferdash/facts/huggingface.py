@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.formats import unsaid
 from inferdash.facts.formats.methods import algorithm, rules_of
-from inferdash.facts.formats.rules import resolve, single
+from inferdash.facts.formats.rules import resolve, single, strangers
 from inferdash.facts.precision import FILES, PRECISIONS, Share
 from inferdash.layers.config import HIDDEN, Config, UnreadFieldError
 from inferdash.layers.families import FAMILIES
@@ -29,6 +29,8 @@ _MOST_KEPT: Final = 10**8
 """Numbers that a layer keeps of one token at most: a thousand times those of the models there are."""
 _TEXT_PARTS: Final = ("text_config", "llm_config", "language_config", "thinker_config")
 """Where a file of a model for pictures and text keeps the fields of its text model."""
+_SHOWN: Final = 3
+"""Modules of a list that are named."""
 _OTHER_TOWERS: Final = ("vision_config", "audio_config", "vision_tower_config", "vit_config")
 
 
@@ -371,10 +373,21 @@ def _formats(outer: Config, inner: Config, architecture: Architecture, layers: l
     else:
         rules = rules_of(fields, expert_dtype=inner.fields.get("expert_dtype"))
     shares = resolve(architecture, rules, layers=layers)
+    if others := strangers(architecture, rules, layers=layers):
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        inner.assumed["quantized modules"] = (
+            f"quantization_config names modules that the model does not have as it is read: {_named(others)}{more}. What"
+            " it says of their format is not counted."
+        )
     mixture = any(isinstance(network, Experts) for blocks in layers for network in blocks.networks)
     weights = single(shares, mixture=mixture) or FILES
     outer.used[STORED] = weights if weights != FILES else [list(share.model_dump().values()) for share in shares]
     return architecture.model_copy(update={"weights": weights, "formats": shares if weights == FILES else ()})
+
+
+def _named(modules: Sequence[str]) -> str:
+    """The first of some names, in signs that no page takes for markup."""
+    return ", ".join(re.sub(r"[^\w.-]", "", name)[:80] for name in modules[:_SHOWN])
 
 
 def _known_formats(architecture: Architecture, known: Any) -> Architecture:

@@ -416,3 +416,20 @@ def test_nemotron_3_ultra_in_nvfp4_alone_is_nvidias_recipe() -> None:
     size = sum(share.bits * share.parameters for share in resolve(ultra, rules)) / 8e9
     assert 0.93 * 352.3 < size < 352.3
     assert "NVIDIA's recipe" in told
+
+
+@pytest.mark.parametrize(
+    ("ignored", "told"),
+    [
+        (["lm_head", "model.layers.0.mlp.down_proj", "model.vision_tower.layers.0.fc1"], ""),
+        (["lm_head", "model.layers.0.mlp.dwn_proj"], "model.layers.0.mlp.dwn_proj"),
+        (["moon_proj"], "moon_proj"),
+        ([f"model.layers.{n}.mlp.dwn_proj" for n in range(6)], "and 3 more"),
+    ],
+)
+def test_modules_that_a_model_does_not_have_are_named(ignored: list[str], told: str) -> None:
+    quantized = {"quant_method": "modelopt", "quant_algo": "FP8", "exclude_modules": ignored}
+    problems = huggingface.read(LLAMA | {"quantization_config": quantized}).problems
+    found = [problem for problem in problems if "does not have" in problem]
+    assert len(found) == bool(told)
+    assert all(told in problem for problem in found)

@@ -140,6 +140,36 @@ def resolve(
     return collected((module, index.stored(module)) for module in modules(architecture, layers))
 
 
+_ELSEWHERE: Final = re.compile(
+    r"visi|visual|audio|speech|image|patch|tower|projector|merger|talker|codec|code2wav|embed|norm|rotary|conv|mtp|nextn"
+    r"|eh_proj|shared_head|bias|sink|score|scale|lm_head|^(output|head|embed_out)$"
+)
+"""Parts of names that stand for no matrix of the layers."""
+
+
+def strangers(
+    architecture: Architecture, rules: Sequence[Rule], *, layers: Sequence[Blocks] | None = None
+) -> tuple[str, ...]:
+    """Names of rules that are no module of a model, of those that could be a matrix of its layers."""
+    named = {names.place(rule.name): rule.name for rule in rules if rule.name and not _ELSEWHERE.search(rule.name)}
+    left = {(layer, tail): name for (layer, tail), name in named.items() if (layer or 0) < architecture.layers}
+    anywhere = [place for place in left if place[0] is None]
+    seen: set[tuple[str, str, str]] = set()
+    for module in modules(architecture, layers):
+        if not left:
+            break
+        keys = names.keys(module.role, module.holder, module.matrix.name)
+        for key in ("", *keys):
+            left.pop((module.layer, key), None)
+        sort = (module.role, module.holder, module.matrix.name)
+        if sort not in seen:
+            seen.add(sort)
+            for place in anywhere:
+                if place in left and any(_within(place[1], key) for key in keys):
+                    del left[place]
+    return tuple(left.values())
+
+
 def collected(found: Iterable[tuple[Module, Stored]]) -> tuple[Share, ...]:
     """Modules with their formats, added up by kind and format."""
     counts: dict[tuple[Kind, str, float, Rate], int] = {}
