@@ -376,8 +376,8 @@ def _formats(outer: Config, inner: Config, architecture: Architecture, layers: l
     if others := strangers(architecture, rules, layers=layers):
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
         inner.assumed["quantized modules"] = (
-            f"quantization_config names modules that the model does not have as it is read: {_named(others)}{more}. What"
-            " it says of their format is not counted."
+            "quantization_config names modules that the model does not have as it is read:"
+            f" {_named(others)}{more}. What it says of their format is not counted."
         )
     mixture = any(isinstance(network, Experts) for blocks in layers for network in blocks.networks)
     weights = single(shares, mixture=mixture) or FILES
