@@ -272,6 +272,7 @@ def test_an_answer_about_names_is_no_doubled_name() -> None:
             "searches of X (2)",
         ),
         ({"server_tool_use": {"moon_calls": 1}}, "moon_calls (1)"),
+        ({"iterations": [{"type": "compaction"}, {"type": "message"}]}, "compactions of the prompt (1)"),
     ],
 )
 def test_calls_of_tools_are_told(record: dict[str, Any], told: str) -> None:

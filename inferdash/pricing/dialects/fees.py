@@ -27,13 +27,15 @@ _SUMS: Final = frozenset({"numserversidetoolsused"})
 """Names of sums of others."""
 FREE: Final = frozenset({"numsearchresults", "numresults", "searchcontextsize"})
 """Names of what has no price."""
-MADE_OF: Final = frozenset({"output", "candidates"})
-"""Names of lists of what an answer is made of, calls of tools among it."""
+MADE_OF: Final = frozenset({"output", "candidates", "iterations"})
+"""Names of lists of what an answer, or its usage, is made of, calls of tools among it."""
 _CALLS: Final = {
     "web_search_call": "web searches",
     "file_search_call": "file searches",
     "code_interpreter_call": "runs of code",
     "image_generation_call": "images",
+    "compaction": "compactions of the prompt",  # whose tokens Anthropic leaves out of the counts above the list
+    "advisor_message": "answers of an advisor",
 }
 """Type of a member of such a list -> what it counts as."""
 _GROUNDED: Final = "answers grounded in searches"
