@@ -58,8 +58,8 @@ def power() -> None:
     st.caption(energy.note())
 
 
-parts.result(page.TITLE, verdict.sentence(scenario), page.headline_numbers(result), marked=False)
-st.markdown(page.sentence(scenario, result))
+parts.result(page.TITLE, page.sentence(scenario, result), page.headline_numbers(result), marked=False)
+st.markdown(page.errors_sentence(result))
 with st.container(horizontal=True, vertical_alignment="bottom"):
     by = parts.pick("Groups by", page.BY, key="evidence_by")
     only = parts.narrowed("Only", page.groups(by), key=f"evidence_only_{by}")

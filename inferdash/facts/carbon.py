@@ -1,6 +1,7 @@
 """How much carbon dioxide a kilowatt-hour stands for, by region of the grid."""
 
 import csv
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -33,6 +34,13 @@ class Grid(Validated):
     source: str
     licence: str
     confidence: Literal["high", "medium", "low"]
+
+
+@cache
+def names() -> Mapping[str, str]:
+    """Id -> name, with its year where several have that name."""
+    often = Counter(grid.name for grid in grids().values())
+    return {key: f"{grid.name}, {grid.year}" if often[grid.name] > 1 else grid.name for key, grid in grids().items()}
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts.carbon import grids
+from inferdash.facts import carbon
 from inferdash.pricing.ranges import Range, read_range
 from inferdash.scenario.marks import TOKENS, Choices, Place, clipped
 from inferdash.scenario.operation import Operation
@@ -133,9 +133,7 @@ class Costs(Operation):
     """At the meter of the site."""
     site_factor: Annotated[float, Place("page")] = Field(1.6, title="Site power over chip power", ge=1, le=5)
     """Processors, network, losses and cooling beside the accelerators. 1.6 is what Google counts for its own."""
-    grid: Annotated[str, Choices("grid", lambda: {key: one.name for key, one in grids().items()}), Place("page")] = (
-        Field("US", title="Grid")
-    )
+    grid: Annotated[str, Choices("grid", lambda: dict(carbon.names())), Place("page")] = Field("US", title="Grid")
     """Where the power comes from, for its carbon dioxide."""
 
     rpm: Annotated[int, Place("page")] = Field(0, title="Limit, requests a minute", ge=0, le=1_000_000_000)

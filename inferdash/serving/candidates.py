@@ -215,9 +215,14 @@ def by_reason(failures: Iterable[Failure]) -> tuple[Failure, ...]:
     met: dict[Reason, Failure] = {}
     for one in failures:
         before = met.get(one.reason)
-        nearest = one if before is None else min(before, one, key=lambda failure: failure.value / failure.allowed)
+        nearest = one if before is None else min(before, one, key=_miss)
         met[one.reason] = replace(nearest, set_ups=(before.set_ups if before else 0) + one.set_ups)
     return tuple(sorted(met.values(), key=lambda failure: -failure.set_ups))
+
+
+def _miss(one: Failure) -> float:
+    """How many times what is allowed a set-up has; endless where nothing is."""
+    return one.value / one.allowed if one.allowed > 0 else inf
 
 
 def frontier(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

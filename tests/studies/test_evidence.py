@@ -24,7 +24,7 @@ def test_the_headline_is_better_than_the_limit_and_not_too_good() -> None:
     result = evidence.study(BASE)
     assert 0.25 < result.decode_limit_error < 0.40
     assert 0.03 < result.decode_error < result.decode_limit_error / 2
-    assert f"{result.points:,}" in evidence.sentence(BASE, result)
+    assert f"{result.points:,}" in evidence.errors_sentence(result)
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,13 @@ def _error(found: Sequence[Measurement], quantile: float, *, of: str = "expected
     return float(np.quantile([abs(getattr(one, of) / one.measured_s - 1) for one in found], quantile))
 
 
-def sentence(_: Scenario, result: Evidence) -> str:
-    """How wrong it is, in words."""
+def sentence(scenario: Scenario, _: Evidence) -> str:
+    """Whether a set-up like the scenario's was measured, in words."""
+    return verdict.sentence(scenario)
+
+
+def errors_sentence(result: Evidence) -> str:
+    """How wrong what is expected is, in words."""
     decode, prefill, serving, limit = (
         quantities.percent(share)
         for share in (result.decode_error, result.prefill_error, result.serving_error, result.decode_limit_error)
