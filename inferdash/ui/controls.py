@@ -80,6 +80,8 @@ def _told(*names: str) -> None:
 
 def _widget(name: str, value: Any, key: str, *, everywhere: bool) -> None:
     label = str(FIELDS[name].title)
+    now = {one: said(state.scenario()) for one, said in _SAID.get(name, {}).items()}
+    key = " ".join((key, *now.values()))  # Streamlit knows a choice by its name, so that with another one it is another
     common: dict[str, Any] = {
         "key": key,
         "help": FIELDS[name].description,
@@ -89,7 +91,6 @@ def _widget(name: str, value: Any, key: str, *, everywhere: bool) -> None:
     }
     choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)
     if choices:
-        now = {key: said(state.scenario()) for key, said in _SAID.get(name, {}).items()}
         _choice(label, dict(choices.names()) | now, value, common)
     elif several:
         names = several.of.names()

@@ -4,10 +4,14 @@ document.addEventListener(
   "input",
   (event) => {
     const input = event.target;
-    if (input.getAttribute?.("role") !== "combobox" || input.selectionStart !== input.value.length) return;
-    const name = HUB[input.value.trim().toLowerCase()];
-    const spelt = name ?? input.value.replace(/^.*\//, "").replace(/[-_]+/g, "");
-    if (spelt !== input.value) setTimeout(() => write(input, spelt));
+    if (input.getAttribute?.("role") !== "combobox") return;
+    setTimeout(() => {
+      // by now Streamlit has taken the name of what was chosen out of the entry, if the reader types on behind it
+      if (input.selectionStart !== input.value.length) return;
+      const name = HUB[input.value.trim().toLowerCase()];
+      const spelt = name ?? input.value.replace(/^.*\//, "").replace(/[-_]+/g, "");
+      if (spelt !== input.value) write(input, spelt);
+    });
   },
   true,
 );

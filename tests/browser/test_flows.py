@@ -104,6 +104,20 @@ def test_no_fast_key_press_is_lost(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("With 21 requests in a batch")
 
 
+def test_a_choice_whose_name_follows_from_another_field_is_drawn_with_it(page: Page) -> None:
+    """With the model comes the name of the format in which it is published; then everything can still be changed."""
+    opened(page, "v=2")
+    format_ = page.get_by_role("combobox", name="Weight precision")
+    for model, published in (("gpt-oss-120b", "MXFP4"), ("DeepSeek-V3", "fp8, 128×128 blocks"), ("Qwen3 32B", "bf16")):
+        _choose(page, "Model", model)
+        expect(format_).to_have_value(f"{published} (as published)")
+        entered(page, "GPUs", "8")
+        expect(page.get_by_text(f"{model} in {published} on 8").first).to_be_visible()
+        entered(page, "GPUs", "1")
+        expect(page.get_by_text(f"{model} in {published} on 1").first).to_be_visible()
+    expect(format_).to_have_value("bf16 (as published)")
+
+
 def test_middle_click_and_the_root_carry_the_scenario(page: Page) -> None:
     for query in ("v=2", "batch=4&v=1"):
         page.goto(f"/?{query}".removesuffix("?v=2"))
