@@ -64,7 +64,7 @@ if frontier:
     st.caption(page.FRONTIER)
 st.markdown(page.cost_sentence(scenario, result))
 if changes:
-    state.offer("Make it the scenario", **changes)
+    state.offer("Use this set-up", **changes)
 parts.notes(page.notes(scenario))
 sections({"The cheapest that hold": cheapest} if choices.rows else {})
 sections({"Choose from": choose_from, "Why others fail": failures})

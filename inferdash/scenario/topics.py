@@ -263,19 +263,21 @@ class Topics(Machine):
         "all", title="Marked for the cache"
     )
     """How far the start of each prompt is marked for the cache, where an API leaves that to you."""
-    use_as: Annotated[str, Choices("way to say the use", lambda: USES), Place("page")] = Field("users", title="Use as")
+    use_as: Annotated[str, Choices("way to say the use", lambda: USES), Place("page")] = Field(
+        "users", title="Enter usage as"
+    )
     """Users with their sessions, or requests; each turn of a session is a request."""
     volume: Annotated[int, Place("page", _by_requests)] = Field(
-        200_000, title="Requests in that time", ge=1, le=1_000_000_000_000
+        200_000, title="Number of requests", ge=1, le=1_000_000_000_000
     )
     """Requests of all users in a month of 30 days, or in a day."""
     growth: Annotated[float, Place("page", step=1.0)] = Field(0.0, title="Growth, % a month", ge=-50, le=100)
     """By how much the use grows from one month to the next."""
     users: Annotated[int, Place("page", _by_users)] = Field(40_000, title="Users", ge=1, le=1_000_000_000)
     """People who use the feature."""
-    sessions: Annotated[float, Place("page", _by_users)] = Field(0.2, title="Sessions of a user a day", ge=0, le=1000)
+    sessions: Annotated[float, Place("page", _by_users)] = Field(0.2, title="Sessions per user per day", ge=0, le=1000)
     """On average over all users and all days."""
-    turns: Annotated[int, Place("page")] = Field(6, title="Turns of a session", ge=1, le=500)
+    turns: Annotated[int, Place("page")] = Field(6, title="Turns per session", ge=1, le=500)
     """Messages that a user sends in one session."""
     gap: Annotated[float, Quantity("s"), Place("page")] = Field(60.0, title="Time between turns", ge=0.1, le=86_400)
     """The median: half of the turns come sooner."""

@@ -32,7 +32,7 @@ def pressed(app: AppTest, label: str) -> AppTest:
 def test_the_plan_becomes_the_scenario_of_every_page() -> None:
     app = opened("plan", "model=llama-3.1-8b&load=100&memory=24GB&length_spread=3&v=1")
     planned = app.title[0].value
-    pressed(app, "Make it the scenario")
+    pressed(app, "Use this set-up")
     query = "&".join(f"{name}={app.query_params[name]}" for name in app.query_params)
     decoded = links.decode(query)
     assert decoded.problems == ()

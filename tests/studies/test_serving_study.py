@@ -99,7 +99,7 @@ def test_one_request_is_a_hundred_times_the_same_with_the_same_seed() -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("load=40&v=1", "than are carried, 40 per second against 17.9"),
+        ("load=40&v=1", "Overloaded: 40 requests per second arrive and 17.9 can be served"),
         ("accelerator=m4-max&v=1", "cannot be simulated: no peak"),
         ("prompt=1000000&gpus=8&v=1", "cannot be simulated: texts of over 262,144"),
         ("accelerator=rtx-4090&model=llama-3.1-405b&v=1", "none is served: it takes at least 34 GPUs"),

@@ -141,7 +141,7 @@ def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     kind = experts_of(scenario.architecture)
     if kind is None or result.distinct_experts is None:
         return (
-            f"{name} is dense: every token uses all its layers. Choose a model with experts, such as "
+            f"{name} is dense: every token uses all its weights. Choose a model with experts, such as "
             f"{_example_name()}, to see what they change."
         )
     active = quantities.shown(result.active_parameters, "parameters").number

@@ -176,9 +176,9 @@ def headline_numbers(result: FeatureCost) -> list[Headline]:
         Headline("A month", result.month_usd, "$"),
         Headline("A request", result.per_turn_usd, "$")
         if result.per_user_month_usd is None
-        else Headline("A user and month", result.per_user_month_usd, "$"),
+        else Headline("Per user per month", result.per_user_month_usd, "$"),
         Headline("Without a cache", result.month_without_cache_usd, "$"),
-        Headline("Cached input, of all input", result.read_share, "%"),
+        Headline("Share of input cached", result.read_share, "%"),
     ]
 
 
@@ -250,7 +250,7 @@ def cost_table(result: FeatureCost) -> Table:
             *(
                 []
                 if result.per_user_month_usd is None
-                else [Row("A user and month", "$", (result.per_user_month_usd,))]
+                else [Row("Per user per month", "$", (result.per_user_month_usd,))]
             ),
             Row("A month", "$", (result.month_usd,)),
             Row("The same without a cache", "$", (result.month_without_cache_usd,)),

@@ -15,7 +15,7 @@ from inferdash.studies.price.session import month_usd, sessions_a_month
 _BATCH: Final = Decimal("0.5")
 """What a batch costs of the standard price where the prices are the reader's own: as APIs mostly sell it."""
 _QUARTER: Final = 0.25
-_NOT: Final = "not to be had"
+_NOT: Final = "not available"
 _PARTS: Final = {
     "tools_tokens": "tools",
     "system_tokens": "system prompt",
@@ -31,7 +31,7 @@ class Way:
 
     name: str
     usd: float | None
-    """A month of it; None where it is not to be had."""
+    """A month of it; None where it is not available."""
     note: str = ""
     """Why it is not, or what it asks for."""
 

@@ -333,7 +333,7 @@ def headline_numbers(result: Traffic) -> list[Headline]:
         if month is None
         else Headline(f"A month of {DAYS} days at this rate", None if result.asks else month, "$"),
         Headline("Without a cache", float(own.cost_without_cache_usd), "$"),
-        Headline("Cached input, of all input", own.read_share, "%"),
+        Headline("Share of input cached", own.read_share, "%"),
     ]
 
 

@@ -139,7 +139,9 @@ def cost_sentence(scenario: Scenario, result: Meeting) -> str:
     if best is None:
         return ""
     prompt, written = show(best.usd_per_mtok_prompt, "$"), show(best.usd_per_mtok_written, "$")
-    said = f"Were they to pay for all, a million prompt tokens cost {prompt}, or a million written tokens {written}"
+    said = (
+        f"If prompts carried the whole rent, a million of their tokens would cost {prompt}; if answers did, {written}"
+    )
     if scenario.load_as == "users":
         user = show(best.usd_per_month / scenario.active_users, "$")
         return f"{said}; for each user at the busiest time it is {user} a month."

@@ -4,15 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from inferdash import quantities
-from inferdash.formula import recording, section
+from inferdash.formula import section
 from inferdash.physics import batching
-from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario
 from inferdash.scenario.operation import SCHEDULES
 from inferdash.serving import summary as summaries
 from inferdash.serving.summary import Summary
 from inferdash.studies.capacity import fewest
-from inferdash.studies.numbers import Headline, Row, Table, number, part, plain, show
+from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.run.simulation import LONGEST, MOST, Run, ceiling_per_s, run
 
 NAME: Final = "serving"
@@ -72,15 +71,21 @@ _NONE: Final = Serving(
 
 def study(scenario: Scenario) -> Serving:
     """The numbers of the page for a scenario."""
-    return study_of(scenario, run(scenario))
+    return study_of(scenario, run(scenario), per_s=scenario.demand_per_s)
 
 
-def study_of(scenario: Scenario, ran: Run | None) -> Serving:
-    """The same of a run, such as that of a file's requests."""
+def study_of(scenario: Scenario, ran: Run | None, *, per_s: float = 0.0) -> Serving:
+    """The same of a run, such as that of a file's requests; `per_s` is how many come for as long as one likes.
+
+    Where more come than are carried, a run is too short for the batch to fill, so that what is carried counts.
+    """
     if ran is None:
         return _NONE
     found = ran.summary(scenario)
     most = ceiling_per_s(scenario)
+    if most and per_s > most:
+        prompt, answer = (most * float(one.mean()) / ran.share for one in (ran.asked.prompt, ran.asked.answer))
+        found = replace(found, prompt_tok_per_s=prompt, output_tok_per_s=answer)
     refused = round(ran.share * found.refused)
     if not found.measured:
         return replace(_NONE, refused=refused, ceiling_requests_per_s=most)
@@ -139,10 +144,7 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     load = _rate(scenario.demand_per_s)
     if scenario.demand_per_s > _OVER * result.ceiling_requests_per_s:
         most = quantities.digits(result.ceiling_requests_per_s)
-        return (
-            f"More requests come than are carried, {quantities.digits(scenario.demand_per_s)} per second against "
-            f"{most}: the queue grows for as long as they come."
-        )
+        return f"Overloaded: {load} per second arrive and {most} can be served, so the queue grows while they come."
     if result.met_targets_share is None or result.ttft_s.p90 is None:
         return "Most requests are larger than the cache, and too few are left to say what users feel."
     at = "At the limit and" if scenario.speed == "limit" else "At"
@@ -181,28 +183,27 @@ def _rate(per_s: float) -> str:
 def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
     """The four numbers on top."""
     how = f"({scenario.speed})"
-    best = _best(scenario) if scenario.speed != "limit" else {}
+    best = study(scenario.model_copy(update={"speed": "limit"})) if scenario.speed != "limit" else _NONE
 
-    def below(name: str, unit: str) -> str:
-        value = best.get(name)
+    def below(value: float | None, unit: str) -> str:
         return "" if value is None else f"limit {quantities.shown(value, unit)}"
 
     return [
-        Headline(f"First token, 90% within {how}", result.ttft_s.p90, "s", below("first", "s")),
-        Headline(f"Between tokens, 90% within {how}", result.itl_s.p90, "s", below("between", "s")),
-        Headline(f"Written, all together {how}", result.throughput_out_tok_per_s, "tokens/s"),
-        Headline(f"Carried at most {how}", result.ceiling_requests_per_s, "requests/s", below("carried", "requests/s")),
+        Headline(f"First token, 90% within {how}", result.ttft_s.p90, "s", below(best.ttft_s.p90, "s")),
+        Headline(f"Between tokens, 90% within {how}", result.itl_s.p90, "s", below(best.itl_s.p90, "s")),
+        Headline(
+            f"Output, all requests {how}",
+            result.throughput_out_tok_per_s,
+            "tokens/s",
+            below(best.throughput_out_tok_per_s, "tokens/s"),
+        ),
+        Headline(
+            f"Capacity {how}",
+            result.ceiling_requests_per_s,
+            "requests/s",
+            below(best.ceiling_requests_per_s, "requests/s"),
+        ),
     ]
-
-
-def _best(scenario: Scenario) -> dict[str, float | None]:
-    """Limits: of a first token and of a pass of one request alone, and of what is carried."""
-    machine = scenario.deployment
-    with recording():
-        first = prefill(machine, prompt=scenario.prompt, output_layer_last=True).pass_s
-        between = decode(machine, requests=1, past=scenario.prompt).pass_s
-    carried = ceiling_per_s(scenario.model_copy(update={"speed": "limit"}))
-    return {"first": plain(first), "between": plain(between), "carried": carried}
 
 
 def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
@@ -211,9 +212,9 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
     if result.refused:
         found.append(f"{quantities.count(result.refused, 'request')} alone are larger than the cache and were refused.")
     if result.preemptions:
-        found.append(f"The cache was full: requests were put back {result.preemptions:,} times.")
+        found.append(f"The cache was full: requests were preempted {result.preemptions:,} times.")
     if result.met_targets_share is not None and result.ttft_s.p99 is None:
-        found.append("For the 99th percentile at least 1,000 requests are simulated: 10 lie beyond it then.")
+        found.append("Simulate at least 1,000 requests to get a 99th percentile.")
     groups = scenario.served.sharing.data
     if groups > 1:
         found.append(f"Each of the {groups:,} data-parallel groups counts as a replica of its own.")
