@@ -238,8 +238,11 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
     lacking = {way.name for way, (_, one) in zip(asked, found, strict=True) if asks(one, way.prices)}
     others = sorted(lacking - {asked[0].name} | (lacking if as_billed else set()))
     hours = [f"No bill for {', '.join(others)}: no price is known for what was stored for an hour."] if others else []
+    left = sum(unknown.values())
+    noun = "line" if file.totals else "request"
+    named = f"{AS_BILLED}, without {quantities.count(round(left), noun)}" if left else AS_BILLED
     return Traffic(
-        (*([(AS_BILLED, first)] if as_billed else []), *found),
+        (*([(named, first)] if as_billed else []), *found),
         file.left_out,
         (*file.problems, *problems(first, missing), *_other_rules(first), *billed.unknown_sentences(unknown), *hours),
         notes=(*file.notes, *cost_sentences(said, first)),
@@ -247,9 +250,9 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
         block_tokens=file.block_tokens,
         asks=missing,
         as_billed=as_billed,
-        unpriced=sum(unknown.values()) if as_billed else 0,
+        unpriced=left if as_billed else 0,
         parts=billed.parts(file.counts, asked[0].rules, prices),
-        noun="line" if file.totals else "request",
+        noun=noun,
         days=file.counts.days,
         lacking=frozenset(lacking),
     )
