@@ -47,8 +47,9 @@ def one_request() -> None:
     st.markdown(request.sentence(first, answer_s))
     rows = request.rows(first, answer_s, prefill=result.prefill.bound, decode=result.decode.bound)
     if rows:
-        if len(rows["waiting"]) > 1:
-            parts.chart(request_charts.first_token(), rows, key="first_token")
+        waiting = rows.pop("waiting")
+        if len(waiting) > 1:
+            parts.chart(request_charts.first_token(), {"waiting": waiting}, key="first_token")
         parts.chart(request_charts.timeline(), rows, key="time")
 
 

@@ -124,19 +124,21 @@ def chart(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]],
     """A chart of `charts/` with its rows.
 
     Its text for those who do not see it stands in the specification, as a text that changes would have the browser
-    build the chart anew; what it shows of the scenario is the sentence that stands beside it.
+    build the chart anew; what it shows of the scenario is the sentence that stands beside it. Rows are those that the
+    chart names, as it fails over others when they change.
     """
-    st.vega_lite_chart(_filled(spec, rows), key=key)
+    st.vega_lite_chart(filled(spec, rows), key=key)
 
 
 def choosable(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, name: str) -> Any:
     """A chart in which a click chooses a row, by the field of its selection `name`; the field's value, or None."""
-    event = st.vega_lite_chart(_filled(spec, rows), key=key, on_select=state.acted, selection_mode=name)
+    event = st.vega_lite_chart(filled(spec, rows), key=key, on_select=state.acted, selection_mode=name)
     found = event.selection.get(name) or []
     return next(iter(found[0].values())) if found else None
 
 
-def _filled(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def filled(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """A specification with its rows, for Streamlit."""
     # A table of Arrow goes to the browser as it is; rows of Python would pass through pandas first, 2 ms a data set.
     shown = theme.large(spec) if state.presented() else spec
     return {**shown, "datasets": {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}}

@@ -39,8 +39,8 @@ SCHEMES: Final[tuple[tuple[Literal["light", "dark"], str, dict[str, list[str]]],
 """Scheme, its background, and the rules to judge by: those that do not look at colours say the same in both."""
 
 
-def _violations(page: Page, state: str) -> Iterator[str]:
-    for scheme, background, rules in SCHEMES:
+def _violations(page: Page, state: str, *, schemes: int = 2) -> Iterator[str]:
+    for scheme, background, rules in SCHEMES[:schemes]:
         page.emulate_media(color_scheme=scheme)
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)
         settled(page)
@@ -68,7 +68,7 @@ def test_axe_finds_nothing(page: Page, width: int) -> None:
             for section in page.get_by_test_id("stMain").get_by_test_id("stExpander").locator("summary").all():
                 section.click()
             settled(page)
-        found += _violations(page, name)
+        found += _violations(page, name, schemes=1 if width == _UNFOLDED else 2)
     assert not found, "\n".join(found)
 
 

@@ -1,13 +1,14 @@
 """Walks over the pages by mouse, and what their controls show on the way."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise, permutations
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError  # noqa: A004 - it is what a click raises
 
 from inferdash import links, quantities
 from inferdash.scenario import BASE, FIELDS, Place, Scenario, mark
@@ -20,6 +21,8 @@ Shown = dict[str, str]
 _STILL_MS: Final = 1000
 """A page that is ready and has not changed for so long will not change any more."""
 _PATIENCE_MS: Final = 30_000
+_TRIES: Final = 20
+_TRY_MS: Final = 1500
 ENOUGH: Final = 20
 """After so many findings a walk ends."""
 _NAMES: Final = {str(one.title): name for name, one in FIELDS.items()}
@@ -102,14 +105,18 @@ def circuit(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def follow(tab: Page, page: str) -> None:
-    """Clicks on a page's link, in the menu of its group where it lies in one."""
+    """Clicks on a page's link, in the menu of its group where it lies in one, again where that moves meanwhile."""
     row = tab.get_by_role("navigation", name="Pages")
     link = row.get_by_role("link", name=str(PAGES[page].TITLE), exact=True)
     group = next(title for title, names in GROUPS.items() if page in names)
     row.locator("button[data-here]").wait_for()
-    if row.locator("button[data-here]").inner_text() != group:
-        row.get_by_role("button", name=group, exact=True).click()
-    link.click()
+    for _ in range(_TRIES):
+        with suppress(TimeoutError):
+            if not link.is_visible():
+                row.get_by_role("button", name=group, exact=True).click(timeout=_TRY_MS)
+            link.click(timeout=_TRY_MS)
+            return
+    raise TimeoutError(f"The link to {page} never held still.")
 
 
 def path(page: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,6 +19,7 @@ from inferdash.scenario import CONFIG, Scenario
 from inferdash.studies import expected
 from inferdash.studies.report import STUDIES
 from inferdash.studies.run import memory
+from inferdash.ui import parts
 from inferdash.ui.server import FRAME
 from tests.pages.fields import field, unfolded
 
@@ -416,3 +417,29 @@ def test_a_line_of_a_start_log_is_taken_into_the_link() -> None:
     app.text_area(key="_start_log").input("hello").run()
     app.button(key="_start_read").click().run()
     assert [text.value for text in app.text if text.value.startswith("“hello” is no line of a start")]
+
+
+def _named(spec: Any) -> Iterator[str]:
+    """Names of the data that a specification, or a part of it, asks for."""
+    parts = spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ()
+    if isinstance(spec, dict) and isinstance(spec.get("data"), dict) and "name" in spec["data"]:
+        yield spec["data"]["name"]
+    for part in parts:
+        yield from _named(part)
+
+
+def test_a_chart_has_the_rows_that_it_names_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When rows change, Vega fails over those of a name that it does not know."""
+    drawn = []
+
+    def noted(spec: dict[str, Any], rows: Mapping[str, Any]) -> dict[str, Any]:
+        drawn.append((set(_named(spec)), set(rows)))
+        return original(spec, rows)
+
+    original = parts.filled
+    monkeypatch.setattr(parts, "filled", noted)
+    app = unfolded(started("model=deepseek-v3&gpus=8&batch=64&queue=1s&v=1"))
+    for page in STUDIES:
+        turned(app, page)
+    assert len(drawn) > 20
+    assert [pair for pair in drawn if pair[0] != pair[1]] == []
