@@ -2,6 +2,7 @@
 // 9.5 ms where milliseconds are meant) before the server gets it, and keys move a number up and down.
 // What is read is told by `quantities.number`, which has the last word: what is not understood here stays as it is.
 let fields = {};
+const kinds = {}; // name of a field -> what its keys do, for a press that comes before a new page has told it
 const SIZES = { "": 1, "%": 0.01, k: 1e3, thousand: 1e3, m: 1e6, mn: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9 };
 const NUMBER =
   /^\s*\$?\s*([-+]?(?:(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*([a-z%]{0,8})\s*$/i;
@@ -19,7 +20,11 @@ function shown(value) {
 
 function fieldOf(input) {
   const name = [...(input.closest?.("[class*=st-key-]")?.classList ?? [])].find((one) => one.startsWith("st-key-"));
-  return fields[name];
+  return fields[name] ?? kinds[nameOf(name)];
+}
+
+function nameOf(key) {
+  return key?.replace("st-key-", "").split("-")[0];
 }
 
 function write(input, text) {
@@ -57,8 +62,10 @@ function typing(told) {
     fields = Object.fromEntries(Object.entries(told).map(([key, field]) => [name(key), field]));
   }
   for (const [name, field] of Object.entries(fields)) {
+    kinds[nameOf(name)] = { ...field, wrong: undefined };
     const input = document.querySelector(`.${name} input`);
     if (!input) continue;
+    input.dataset.told = name;
     if (field.step) {
       input.setAttribute("role", "spinbutton");
       input.setAttribute("aria-valuenow", parsed(input.value) || 0);

@@ -21,6 +21,8 @@ Shown = dict[str, str]
 _STILL_MS: Final = 1000
 """A page that is ready and has not changed for so long will not change any more."""
 _PATIENCE_MS: Final = 30_000
+_TOLD: Final = "(box) => !box.dataset.told || !box.isConnected || box.closest(`.${box.dataset.told}`) !== null"
+"""Whether a field stands where its page has told it; a slider needs no telling."""
 _TRIES: Final = 20
 _TRY_MS: Final = 1500
 ENOUGH: Final = 20
@@ -210,7 +212,9 @@ class Walk:
         for shown in self.seen.values():
             if label in shown:
                 shown[label] = quantities.typed(getattr(changed, name))
-        self.tab.get_by_role("spinbutton", name=label, exact=True).press(key)
+        box = self.tab.get_by_role("spinbutton", name=label, exact=True)
+        self.tab.wait_for_function(_TOLD, arg=box.element_handle())  # the page has said what its keys do
+        box.press(key)
         return self.compare(page, f"{said}, then {key} in “{label}”")
 
     def _next(self, name: str) -> Scenario | None:
