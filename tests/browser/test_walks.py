@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 SEED: Final = 1
 PAIRS: Final = circuit(tuple(PAGES))
 LOST: Final = 0.03
-"""Share of key presses that may meet the moment in which a field is drawn anew: 2 of 182 were seen on a busy machine."""
+"""Share of key presses that may meet the moment in which a field is drawn anew: 2 of 182 were seen when busy."""
 
 
 def begun(page: Page, *, unfolded: bool = False) -> Walk:
