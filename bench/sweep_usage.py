@@ -76,7 +76,7 @@ def parts(rng: random.Random, *, written: bool = False, hour: bool = False, cach
 
 
 def _dumped(model: Any, **how: Any) -> dict[str, Any]:
-    return json.loads(model.model_dump_json(**how))  # type: ignore[no-any-return]
+    return json.loads(model.model_dump_json(**how))  # type: ignore[no-any-return]  # a record is an object
 
 
 def openai_chat(rng: random.Random) -> Made:
