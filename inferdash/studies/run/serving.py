@@ -195,7 +195,6 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
             f"Output, all requests {how}",
             result.throughput_out_tok_per_s,
             "tokens/s",
-            below(best.throughput_out_tok_per_s, "tokens/s"),
         ),
         Headline(
             f"Capacity {how}",
