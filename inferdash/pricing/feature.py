@@ -117,9 +117,14 @@ class Prompt:
         return sum(one.chance * one.read for one in self.outcomes)
 
     @property
-    def stored(self) -> float:
-        """Tokens up to which the prompt is stored or read, as an expectation."""
-        return sum(one.chance * one.stored for one in self.outcomes)
+    def written(self) -> float:
+        """Tokens that are stored, as an expectation."""
+        return sum(one.chance * (one.stored - one.read) for one in self.outcomes)
+
+    @property
+    def fresh(self) -> float:
+        """Tokens that are neither read nor stored, as an expectation; exactly 0 where none can be."""
+        return sum(one.chance * (self.total - one.stored) for one in self.outcomes)
 
 
 def prompts(
@@ -180,9 +185,7 @@ def session(
     """Expected tokens of each turn of a session, as `prompts` has them."""
     output = plan.answer + plan.thinking
     asked = prompts(plan, cache, requests_per_day=requests_per_day, known_share=known_share, marked=marked)
-    return [
-        Turn(fresh=one.total - one.stored, read=one.read, written=one.stored - one.read, output=output) for one in asked
-    ]
+    return [Turn(fresh=one.fresh, read=one.read, written=one.written, output=output) for one in asked]
 
 
 def split(prompt: Prompt, sizes: Sequence[int]) -> list[tuple[float, float, float]]:
@@ -192,7 +195,8 @@ def split(prompt: Prompt, sizes: Sequence[int]) -> list[tuple[float, float, floa
         end = start + size
         read = sum(one.chance * _within(0, one.read, start, end) for one in prompt.outcomes)
         written = sum(one.chance * _within(one.read, one.stored, start, end) for one in prompt.outcomes)
-        found.append((size - read - written, written, read))
+        fresh = sum(one.chance * _within(one.stored, end, start, end) for one in prompt.outcomes)
+        found.append((fresh, written, read))
         start = end
     return found
 
