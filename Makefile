@@ -11,11 +11,15 @@ run: installed ## open the dashboard on http://localhost:8501 (another port: mak
 	$(PYTHON) -m inferdash --port $(PORT)
 
 test: installed browser ## run all tests, those in a browser beside the others
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target tests/browser tests/others
+	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target tests/walks tests/browser tests/others
 
-.PHONY: tests/browser tests/others
+# Three at once on two cores, as those in a browser mostly wait for it.
+.PHONY: tests/walks tests/browser tests/others
+tests/walks:
+	$(PYTHON) -m pytest tests/browser/test_walks.py
+
 tests/browser:
-	$(PYTHON) -m pytest tests/browser
+	$(PYTHON) -m pytest tests/browser --ignore tests/browser/test_walks.py
 
 tests/others:
 	nice $(PYTHON) -m pytest --ignore tests/browser
