@@ -3,10 +3,11 @@
 import streamlit as st
 
 from inferdash.charts import serving as charts
+from inferdash.charts import speculation as speculation_charts
 from inferdash.studies.learn import over_time
 from inferdash.studies.price import own_requests
 from inferdash.studies.run import serving as page
-from inferdash.studies.run import simulation, upkeep
+from inferdash.studies.run import simulation, speculation, upkeep
 from inferdash.studies.run.plan import load_fields
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -51,6 +52,16 @@ def arrivals() -> None:
     st.markdown(page.METHOD)
 
 
+def proposed() -> None:
+    controls("speculation", *scenario.acceptance_fields)
+    st.markdown(speculation.sentence(scenario, result.batch_mean))
+    gained = speculation.rows(scenario, result.batch_mean)
+    if gained:
+        parts.chart(speculation_charts.by_batch(), gained, key="gain by batch")
+        st.caption(speculation.caption(scenario))
+        st.markdown(speculation.room_note(scenario))
+
+
 def own_file() -> None:
     st.markdown(own_requests.INTRO)
     own = uploaded(page.NAME, own_requests.study)
@@ -91,5 +102,7 @@ if served:
             "Power and energy": power,
         }
     )
-sections({"Who comes, and how replicas work": arrivals, "Your own requests": own_file})
+sections(
+    {"Who comes, and how replicas work": arrivals, "Speculative decoding": proposed, "Your own requests": own_file}
+)
 proof(scenario, page.study)

@@ -216,6 +216,8 @@ BASELINE_1: dict[str, Any] = {
     "rpm": 0,
     "itpm": 0,
     "otpm": 0,
+    "speculation": "none",
+    "acceptance_from": "entered",
 }
 """What an empty link of version 1 has meant since it was first given out. A field may be added, none may change."""
 

@@ -25,6 +25,7 @@ CHARTS: Final = (
     request.first_token,
     request.timeline,
     speculation.gain,
+    speculation.by_batch,
     kv_cache.grid,
     loading.along_text,
     kv_cache.memory,

@@ -40,6 +40,30 @@ def draft_pass_s(*, draft_share: Number, decode_pass_s: Number) -> Number:
     return draft_share * decode_pass_s
 
 
+@formula(unit="s", ref="speculative-decoding")
+def token_s(*, round_s: Number, tokens_per_pass: Number) -> Number:
+    """Seconds of a written token of each request, where a round writes `tokens_per_pass` of each on average."""
+    return round_s / tokens_per_pass
+
+
+def rate_of(tokens_per_pass: float, *, draft_tokens: int) -> float:
+    """The acceptance that writes as many tokens a pass, were it that of each proposal; the inverse of the sum.
+
+    Raises:
+        ValueError: where so many cannot be written.
+    """
+    if not 1 <= tokens_per_pass <= draft_tokens + 1:
+        raise ValueError(f"a check of {draft_tokens} proposals writes from 1 to {draft_tokens + 1} tokens")
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if sum(middle**i for i in range(draft_tokens + 1)) < tokens_per_pass:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
 def kept(proposals: Sequence[str], own: Sequence[str]) -> int:
     """Proposals that the large model keeps: those before the first one that it would have written differently."""
     agreed = (proposal == token for proposal, token in zip(proposals, own, strict=False))

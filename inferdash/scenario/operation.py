@@ -10,7 +10,7 @@ from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import FILES, PRECISIONS
 from inferdash.scenario.marks import AUTO, Choices, Place, Several, clipped, names_of
-from inferdash.scenario.topics import Topics
+from inferdash.scenario.speculating import Speculating
 from inferdash.validated import Quantity
 
 PATTERNS: Final = {"random": "At random", "bursts": "In bursts", "day": "Over a day"}
@@ -84,7 +84,7 @@ def _rents(value: str) -> str:
     return value
 
 
-class Operation(Topics):
+class Operation(Speculating):
     """The fields of serving over time and of the plan, on top of those of the other pages."""
 
     load: Annotated[float, Place("page", step=1.0)] = Field(8.0, title="Load, requests per second", ge=0.01, le=100_000)

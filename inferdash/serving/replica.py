@@ -2,6 +2,8 @@
 
 Between two events every request that writes gains a token in each pass. So it is known when it joins at which pass it
 ends, and the time of a run of passes is a sum in closed form. An arrival is taken in after the pass that it falls into.
+Where tokens are proposed, a pass is the part of a round in which a token of each is written; beside prompts a round is
+whole, and what it writes is whole too: the rest of a token is written by a later one.
 What is compiled here calls only what is compiled here: what is kept on disk is compiled anew when this file changes.
 """
 
@@ -122,17 +124,32 @@ def _pages(tokens: int, page: int) -> int:
 
 
 @inlined
+def _grown(r: int, passes: int, state: State) -> int:
+    """Pages that those who write take in the next passes."""
+    me, due, page = state.replicas.one[r], state.replicas.due[r], state.how.page
+    start = me.passes % page
+    beyond = start + passes % page
+    grown = passes // page * me.writing
+    for phase in range(start, min(beyond, page)):
+        grown += due[phase]
+    for phase in range(beyond - page):
+        grown += due[phase]
+    return int(grown)
+
+
+@inlined
 def _admit(r: int, state: State) -> bool:
     """Who joins the batch: first those that were put back, then by arrival; whether pages lack for the next one."""
     replicas, book, how = state.replicas, state.book, state.how
     me = replicas.one[r]
     if not how.continuous and me.free < how.places:
         return False
-    lacking = replicas.due[r, me.passes % how.page]
+    lacking = _grown(r, how.checked, state)
     while me.free and (me.returned or _coming_s(r, state) <= me.now_s):
         one = replicas.returned[r, me.returned - 1] if me.returned else me.head
         known, shared = _found(r, one, state) if how.finds else (0, 0)
-        if me.used + lacking + _pages(min(book.goal[one] + 1, book.last[one]), how.page) - shared > how.pages:
+        most = min(book.goal[one] + 1, book.last[one]) + how.checked - 1
+        if me.used + lacking + _pages(most, how.page) - shared > how.pages:
             return True
         swapped = me.returned and book.at[one] == book.goal[one]
         if known:
@@ -161,7 +178,7 @@ def _preempt(r: int, state: State) -> None:
     """Who is put back: the latest, while those that write lack a page for their next token."""
     replicas, book, how = state.replicas, state.book, state.how
     me = replicas.one[r]
-    while me.used + replicas.due[r, me.passes % how.page] > how.pages and (how.chunked or not me.reading):
+    while (how.chunked or not me.reading) and me.used + _grown(r, how.checked, state) > how.pages:
         if me.reading:
             me.reading -= 1
             one = replicas.reading[r, me.reading]
@@ -173,7 +190,7 @@ def _preempt(r: int, state: State) -> None:
         else:
             one = _latest(r, state)
             context = book.past[one] + me.passes
-            _leave(r, one, context, context, state)
+            _leave(r, one, (context, context, 0), state)
             if how.finds:
                 _give(r, one, context, 0, state)
             if how.swaps:
@@ -205,14 +222,18 @@ def _latest(r: int, state: State) -> int:
 
 
 @inlined
-def _leave(r: int, one: int, context: int, grown: int, state: State) -> None:
-    """What a request added that wrote: its pages, and the time of its text, which grew as it does at `grown` tokens."""
+def _leave(r: int, one: int, tokens: tuple[int, int, int], state: State) -> None:
+    """What a request added that wrote: its pages, and the time of its text.
+
+    Its tokens are those of its text, those at which it grew as it did last, and those that it was there beyond its end.
+    """
+    context, grown, late = tokens
     replicas, book, times, how = state.replicas, state.book, state.times, state.how
     me = replicas.one[r]
-    me.used -= _pages(context, how.page)
+    me.used -= _pages(context + late, how.page)
     replicas.due[r, -book.past[one] % how.page] -= 1
     for line in range(2):
-        replicas.text_s[r, line] -= times.context_s[line, context]
+        replicas.text_s[r, line] -= times.context_s[line, context] + late * times.slope_s[line, grown]
         replicas.grow_s[r, line] -= times.slope_s[line, grown]
 
 
@@ -222,11 +243,12 @@ def _read(r: int, state: State) -> None:
     replicas, book, times, how = state.replicas, state.book, state.times, state.how
     me = replicas.one[r]
     beside = me.writing if how.chunked else 0
-    size, first_s, second_s = beside, 0.0, 0.0
+    size, first_s, second_s = beside * how.checked, 0.0, 0.0
     if how.chunked:
-        first_s, second_s = replicas.text_s[r, 0], replicas.text_s[r, 1]
+        first_s = how.tokens_per_pass * replicas.text_s[r, 0] + times.beside_s[0, beside]
+        second_s = how.tokens_per_pass * replicas.text_s[r, 1] + times.beside_s[1, beside]
     for place in range(me.reading):
-        if size == how.pass_tokens:
+        if size >= how.pass_tokens:
             break
         one = replicas.reading[r, place]
         before, after = book.at[one], book.goal[one]
@@ -244,8 +266,10 @@ def _read(r: int, state: State) -> None:
     me.now_s += me.pending_s + max(first_s + times.pass_s[0, size], second_s + times.pass_s[1, size])
     me.pending_s = 0.0
     if beside:
-        me.run = 1
-        me.used += replicas.due[r, me.passes % how.page]
+        me.owed += how.tokens_per_pass
+        me.run = int(me.owed)
+        me.owed -= me.run
+        me.used += _grown(r, me.run, state)
     if how.finds:
         _evict(r, state)
 
@@ -264,8 +288,8 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
     me, due = replicas.one[r], replicas.due[r]
     me.now_s += me.pending_s
     me.pending_s = 0.0
-    pass_s, more_s = times.pass_s[0, me.writing] + replicas.text_s[r, 0], replicas.grow_s[r, 0]
-    other_s, other_more_s = times.pass_s[1, me.writing] + replicas.text_s[r, 1], replicas.grow_s[r, 1]
+    pass_s, more_s = times.write_s[0, me.writing] + replicas.text_s[r, 0], replicas.grow_s[r, 0]
+    other_s, other_more_s = times.write_s[1, me.writing] + replicas.text_s[r, 1], replicas.grow_s[r, 1]
     if other_s > pass_s:
         pass_s, more_s, other_s, other_more_s = other_s, other_more_s, pass_s, more_s
     run = replicas.events[r, 0] // len(book.last) - me.passes
@@ -282,19 +306,13 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
         if span_s > 0:
             fewest = 2 * span_s / (pass_s + sqrt(pass_s * pass_s + 4 * more_s * span_s))
         run = min(run, ceil(fewest))
-    start = me.passes % how.page
-    grown = run // how.page * me.writing
-    beyond = start + run % how.page
-    for phase in range(start, min(beyond, how.page)):
-        grown += due[phase]
-    for phase in range(beyond - how.page):
-        grown += due[phase]
-    if me.used + grown > how.pages:  # it stops when the cache is full
-        run = grown = 0
-        while me.used + grown + due[(me.passes + run) % how.page] <= how.pages:
-            grown += due[(me.passes + run) % how.page]
+    beyond = how.checked - 1  # of each check, which may keep no more than one
+    if me.used + _grown(r, run + beyond, state) > how.pages:  # it stops when the cache is full
+        run, grown = 0, _grown(r, beyond, state)
+        while me.used + grown + due[(me.passes + run + beyond) % how.page] <= how.pages:
+            grown += due[(me.passes + run + beyond) % how.page]
             run += 1
-    me.used += grown
+    me.used += _grown(r, run, state)
     if how.finds:
         _evict(r, state)
     me.now_s += run * (pass_s + run * more_s)
@@ -311,17 +329,20 @@ def _finish(r: int, state: State) -> None:
         replicas.text_s[r, line] += me.run * replicas.grow_s[r, line]
     while me.writing and events[0] < (me.passes + 1) * count:
         one = events[0] % count
-        context = book.past[one] + me.passes
+        late = me.passes - events[0] // count
+        context = book.past[one] + me.passes - late
         _pop(events, me.writing)
         if context < book.last[one]:
             for line in range(2):
-                replicas.grow_s[r, line] += times.slope_s[line, context] - times.slope_s[line, context - 1]
+                bend_s = times.slope_s[line, context] - times.slope_s[line, context - 1]
+                replicas.grow_s[r, line] += bend_s
+                replicas.text_s[r, line] += late * bend_s
             _push(events, me.writing - 1, _event(one, context, state))
             continue
         me.writing -= 1
         me.free += 1
         me.ended += 1
-        _leave(r, one, context, context - 1, state)
+        _leave(r, one, (context, context - 1, late), state)
         if how.finds:
             _give(r, one, context, context, state)
         book.finish_s[one] = me.now_s

@@ -37,10 +37,10 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
     """
     routing = routing or Routing()
     texts = coming.prompt + coming.answer
-    pages = np.ceil((texts - 1) / how.page)
+    pages = np.ceil((texts + times.checked - 2) / how.page)  # its last check has as many positions as any
     accepted = np.flatnonzero(pages <= (inf if how.pages is None else how.pages))
-    longest = int(texts[accepted].max(initial=0))
-    largest = max(how.places, how.pass_tokens)
+    longest = int(texts[accepted].max(initial=1)) + times.checked - 1
+    largest = max(times.checked * how.places, how.pass_tokens)
     if longest > times.tokens or largest > times.positions:
         raise ValueError(
             f"texts of up to {longest} tokens in passes of up to {largest} positions need times of passes for as"
@@ -51,7 +51,7 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
     log = run(
         accepted,
         routes_of(routing),
-        State(replicas, book, times.tables, rules_of(how, finds=bool(coming.texts)), blocks),
+        State(replicas, book, times.tables, rules_of(how, times, finds=bool(coming.texts)), blocks),
     )
     order = np.argsort(log[:, 0], kind="stable")
     ends = np.searchsorted(log[order, 0], np.arange(1, routing.replicas))

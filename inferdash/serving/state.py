@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from inferdash.serving.pass_times import Tables
+from inferdash.serving.pass_times import PassTimes, Tables
 from inferdash.serving.requests import Floats, Ints, Requests, Texts
 from inferdash.serving.scheduling import Routing, Scheduling
 
@@ -16,7 +16,8 @@ _REPLICA: Final = np.dtype(
     [
         ("now_s", np.float64),
         ("pending_s", np.float64),  # what the next pass takes besides: caches that are moved
-        ("passes", np.int64),  # that have been run
+        ("owed", np.float64),  # part of a token that rounds beside prompts have written
+        ("passes", np.int64),  # that have been run: tokens of each that writes
         ("run", np.int64),  # passes of the last step in which requests wrote
         ("done", np.int64),  # requests whose prompt was read to its end in it
         ("used", np.int64),  # pages of the cache
@@ -118,6 +119,10 @@ class Rules(NamedTuple):
     swap_token_s: float
     finds: bool
     """Whether the blocks of prompts are known, and found again."""
+    checked: int
+    """Positions of each request that writes."""
+    tokens_per_pass: float
+    """That a round writes of each."""
 
 
 class Routes(NamedTuple):
@@ -207,7 +212,7 @@ def blocks_of(requests: Requests, how: Scheduling, *, replicas: int) -> Blocks:
     )
 
 
-def rules_of(how: Scheduling, *, finds: bool) -> Rules:
+def rules_of(how: Scheduling, times: PassTimes, *, finds: bool) -> Rules:
     """What an operator set, as numbers."""
     return Rules(
         places=how.places,
@@ -219,6 +224,8 @@ def rules_of(how: Scheduling, *, finds: bool) -> Rules:
         swaps=how.preemption == "swap",
         swap_token_s=how.swap_token_s,
         finds=finds,
+        checked=times.checked,
+        tokens_per_pass=times.tokens_per_pass,
     )
 
 

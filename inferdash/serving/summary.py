@@ -46,7 +46,7 @@ def ceiling(times: PassTimes, *, places: int, prompt: int, answer: int, found: i
     a pass, or beside decodes, it can be a little more. `found` tokens of each prompt are not run.
     """
     contexts = np.linspace(prompt, prompt + answer - 2, min(answer - 1, _SAMPLES)).astype(int).tolist()
-    written = [times.pass_s(contexts=[past] * places) for past in contexts]
+    written = [times.token_s([past] * places) for past in contexts]
     prefill_s = prompt_s(times, prompt=prompt, pass_tokens=times.positions, found=found)
     written_s = (answer - 1) * float(np.mean(written)) if written else 0.0
     return float(ceiling_requests_per_s(places=places, prefill_s=prefill_s, written_s=written_s))

@@ -27,7 +27,11 @@ class Seat:
 def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as long
     requests: Requests, times: PassTimes, how: Scheduling
 ) -> tuple[list[float], list[float], list[float], list[int]]:
-    """Start, first token and finish of each request in seconds, infinite for those that are refused; preemptions."""
+    """Start, first token and finish of each request in seconds, infinite for those that are refused; preemptions.
+
+    Where tokens are proposed, each goes by in its part of a round; a round beside prompts is whole.
+    """
+    checked, owed = times.checked, 0.0
     count = len(requests)
     prompt, answer = requests.prompt.tolist(), requests.answer.tolist()
     started, first, finish, preempted = [inf] * count, [inf] * count, [inf] * count, [0] * count
@@ -36,7 +40,7 @@ def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as l
     def pages_of(tokens: int) -> int:
         return ceil(tokens / how.page)
 
-    coming = [one for one in range(count) if pages_of(prompt[one] + answer[one] - 1) <= pages]
+    coming = [one for one in range(count) if pages_of(prompt[one] + answer[one] + checked - 2) <= pages]
     back: list[Seat] = []
     seats: list[Seat] = []
     now, late = 0.0, 0.0
@@ -48,7 +52,8 @@ def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as l
             return sum(pages_of(seat.goal if seat.reads else seat.cached) for seat in seats)
 
         def lacking() -> int:
-            return sum(not seat.reads and seat.cached % how.page == 0 for seat in seats)
+            grown = [pages_of(seat.cached + checked) - pages_of(seat.cached) for seat in seats if not seat.reads]
+            return sum(grown)
 
         static = how.batching == "static"
         closed = static and bool(seats)
@@ -60,7 +65,7 @@ def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as l
             else:
                 break
             longest = prompt[seat.request] + answer[seat.request] - 1
-            if used() + lacking() + pages_of(min(seat.goal + 1, longest)) > pages:
+            if used() + lacking() + pages_of(min(seat.goal + 1, longest) + checked - 1) > pages:
                 break
             if back:
                 back.pop(0)
@@ -87,11 +92,11 @@ def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as l
         writers = [seat for seat in seats if not seat.reads]
         if readers and not how.chunked:
             writers = []
-        left = how.pass_tokens - len(writers)
+        left = how.pass_tokens - checked * len(writers)
         contexts = [seat.cached for seat in writers]
         chunks, ready = [], []
         for seat in readers:
-            if left == 0:
+            if left <= 0:
                 break
             size = min(left, seat.goal - seat.cached)
             if size:
@@ -100,17 +105,23 @@ def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as l
             left -= size
             if seat.cached == seat.goal:
                 ready.append(seat)
-        now += late + (times.pass_s(contexts=contexts, chunks=chunks) if contexts or chunks else 0.0)
+        passed_s = times.pass_s(contexts=contexts, chunks=chunks) if contexts or chunks else 0.0
+        if not readers:
+            passed_s, tokens = passed_s / times.tokens_per_pass, 1
+        elif writers:
+            owed += times.tokens_per_pass
+            tokens, owed = int(owed), owed - int(owed)
+        now += late + passed_s
         late = 0.0
         for seat in writers:
-            seat.cached += 1
-            seat.written += 1
+            seat.cached += tokens
+            seat.written += tokens
         for seat in ready:
             if not seat.moved:
                 seat.written += 1
                 first[seat.request] = min(first[seat.request], now)
             seat.moved = False
-        for seat in [seat for seat in seats if seat.written == answer[seat.request]]:
+        for seat in [seat for seat in seats if seat.written >= answer[seat.request]]:
             seats.remove(seat)
             finish[seat.request] = now
     return started, first, finish, preempted

@@ -45,7 +45,7 @@ def mixed(count: int, *, per_s: float) -> Requests:
 RANDOM_CASES: Final = 1000
 
 
-def random_case(seed: int) -> tuple[Requests, PassTimes, Scheduling]:
+def random_case(seed: int, *, proposed: int = 0) -> tuple[Requests, PassTimes, Scheduling]:
     rng = np.random.default_rng(seed)
     count, places, page = (int(rng.integers(1, most)) for most in (12, 9, 9))
     prompt = rng.integers(1, 40, size=count)
@@ -65,14 +65,18 @@ def random_case(seed: int) -> tuple[Requests, PassTimes, Scheduling]:
         preemption="swap" if rng.random() < 0.5 else "recompute",
         swap_token_s=float(rng.uniform(0, 0.1)),
     )
-    return coming, random_times(rng, tokens=100, positions=64), how
+    return coming, random_times(rng, tokens=100, positions=64, proposed=proposed), how
 
 
-def test_skipping_from_event_to_event_is_going_pass_by_pass() -> None:
-    """On random small cases, to 1e-9; among them caches that put back, and requests that can never fit."""
+@pytest.mark.parametrize("most", [0, 6])
+def test_skipping_from_event_to_event_is_going_pass_by_pass(most: int) -> None:
+    """On random small cases, to 1e-9; among them caches that put back, and requests that can never fit.
+
+    Without proposals, and with one to six in each round.
+    """
     preempted = refused = 0
     for seed in range(RANDOM_CASES):
-        coming, times, how = random_case(seed)
+        coming, times, how = random_case(seed, proposed=1 + seed % most if most else 0)
         slow, quick = one_by_one(coming, times, how), simulate(coming, times, how)
         *moments, put_back = slow
         for one, other in zip(moments, (quick.started_s, quick.first_token_s, quick.finish_s), strict=True):

@@ -16,8 +16,9 @@ def flat(*, pass_s: float = 1.0, context_token_s: float = 0.0, prompt_token_s: f
     return PassTimes(lines=(line,))
 
 
-def random_times(rng: np.random.Generator, *, tokens: int, positions: int) -> PassTimes:
-    """Rising curves in one line or two, with up to two bends and one or two forms of reading."""
+def random_times(rng: np.random.Generator, *, tokens: int, positions: int, proposed: int = 0) -> PassTimes:
+    """Rising curves in one line or two, with up to two bends and one or two forms of reading, and proposed tokens."""
+    checked, places = proposed + 1, positions // (proposed + 1)
     forms = int(rng.integers(1, 3))
     bends = tuple(sorted({*rng.integers(2, tokens, size=rng.integers(0, 3)).tolist()}))
     nodes = np.array([1, *bends, tokens])
@@ -29,6 +30,12 @@ def random_times(rng: np.random.Generator, *, tokens: int, positions: int) -> Pa
             pass_s=np.append(0.0, rng.uniform(0.5, 2) + rng.uniform(0, 0.1, size=positions).cumsum()),
             context_s=np.interp(np.arange(tokens + 1), nodes, 0.01 + rises),
             readings=tuple(Reading(end_s=prompt_s, start_s=-0.9 * prompt_s) for prompt_s in prompts_s),
+            round_s=np.append(0.0, 2 + rng.uniform(0, 0.2, size=places).cumsum()) if proposed else None,
         )
 
-    return PassTimes(lines=tuple(line() for _ in range(rng.integers(1, 3))), bends=bends)
+    return PassTimes(
+        lines=tuple(line() for _ in range(rng.integers(1, 3))),
+        bends=bends,
+        checked=checked,
+        tokens_per_pass=float(rng.uniform(1, checked)) if proposed else 1.0,
+    )

@@ -13,7 +13,7 @@ from inferdash.scenario import BASE, Scenario
 from inferdash.studies.learn import over_time
 from inferdash.studies.price import own_requests
 from inferdash.studies.report import report
-from inferdash.studies.run import serving, simulation
+from inferdash.studies.run import serving, simulation, speculation
 from inferdash.studies.run.serving import Serving
 
 
@@ -257,3 +257,37 @@ def test_a_file_without_times_is_not_taken_for_one_where_all_come_at_once() -> N
     own = own_requests.study(io.BytesIO("\n".join(json.dumps(line) for line in lines).encode()))
     assert len(own.who) == 0
     assert "no times" in own.problems[0]
+
+
+@pytest.mark.parametrize("method", ["draft", "eagle3", "block", "ngram"])
+def test_proposals_make_a_token_come_sooner_and_say_where_they_stop(method: str) -> None:
+    here = links.decode(
+        f"model=llama-3.1-8b&speculation={method}&draft_tokens=8&acceptance=0.6&places=512&v=2"
+    ).scenario
+    plain, proposed = (serving.study(one) for one in (here.model_copy(update={"speculation": "none"}), here))
+    assert plain.itl_s.p90
+    assert proposed.itl_s.p90
+    assert proposed.itl_s.p90 < plain.itl_s.p90
+    said = speculation.sentence(here, proposed.batch_mean)
+    assert "a check writes 2.47 tokens on average" in said
+    assert "times as fast as without; it gains at a batch of 1 to " in said
+    assert said.endswith("and loses at others up to 512.")
+    drawn = speculation.rows(here, proposed.batch_mean)
+    assert {row["label"] for row in drawn["gain"]} == {"1 proposed", "4 proposed"}
+    assert drawn["own"][0]["speedup"] == pytest.approx(speculation.gain(here, proposed.batch_mean))
+
+
+def test_a_model_without_mtp_layers_proposes_nothing() -> None:
+    here = links.decode("model=llama-3.1-8b&speculation=mtp&v=2").scenario
+    assert here.proposals is None
+    assert serving.study(here) == serving.study(here.model_copy(update={"speculation": "none"}))
+    assert speculation.sentence(here, 1.0) == ("Llama 3.1 8B is not known to have MTP layers, so nothing is proposed.")
+
+
+def test_a_curve_ends_where_it_was_measured() -> None:
+    curve = "acceptance_from=glm-5.2-fp8-mtp-coding-on"
+    told = links.decode(f"model=glm-5.2&speculation=mtp&draft_tokens=9&{curve}&v=2")
+    assert "up to 8 proposed tokens" in told.problems[0].sentence
+    here = links.decode(f"model=glm-5.2&speculation=mtp&draft_tokens=3&{curve}&v=2").scenario
+    assert here.proposals
+    assert here.proposals.tokens_per_pass == 2.99

@@ -13,6 +13,7 @@ from inferdash.serving.summary import Summary
 from inferdash.studies.capacity import fewest
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.run.simulation import LONGEST, MOST, Run, ceiling_per_s, run
+from inferdash.studies.run.speculation import words
 
 NAME: Final = "serving"
 TITLE: Final = "Serving over time"
@@ -121,7 +122,7 @@ def _usd(scenario: Scenario, ran: Run, found: Summary) -> tuple[float | None, fl
     reading_s = summaries.prompt_s(
         ran.times, prompt=prompt, pass_tokens=scenario.pass_tokens, found=min(read, prompt - 1)
     )
-    writing_s = (answer - 1) * ran.times.pass_s(contexts=[prompt + answer // 2] * batch) / batch
+    writing_s = (answer - 1) * ran.times.token_s([prompt + answer // 2] * batch) / batch
     share = reading_s / (reading_s + writing_s) if reading_s + writing_s else 0.0
     rent = {"usd_per_hour": scenario.rent * scenario.gpus * scenario.replicas, "utilization": 1.0}
 
@@ -160,7 +161,7 @@ def subject(scenario: Scenario) -> str:
     replicas = f"{quantities.count(scenario.replicas, 'replica')} on {chips} each" if scenario.replicas > 1 else chips
     texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
     name = f"{scenario.architecture.name} in {scenario.precision.name}"
-    return f"{name}, {replicas}, {_rate(scenario.demand_per_s)} per second, {texts}"
+    return f"{name}{words(scenario)}, {replicas}, {_rate(scenario.demand_per_s)} per second, {texts}"
 
 
 def fewest_gpus(scenario: Scenario) -> int | None:
@@ -214,6 +215,8 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         found.append(f"The cache was full: requests were preempted {result.preemptions:,} times.")
     if result.met_targets_share is not None and result.ttft_s.p99 is None:
         found.append("Simulate at least 1,000 requests to get a 99th percentile.")
+    if scenario.lacks_drafter:
+        found.append(f"{scenario.architecture.name} is not known to have MTP layers: nothing is proposed.")
     groups = scenario.served.sharing.data
     if groups > 1:
         found.append(f"Each of the {groups:,} data-parallel groups counts as a replica of its own.")

@@ -8,9 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash.formula import recording
+from inferdash.physics.drafters import beside
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.scenario import BASE, Scenario
 from inferdash.scenario.machine import Machine
+from inferdash.scenario.speculating import SPECULATED
 from inferdash.serving.pass_times import PassTimes, pass_times
 from inferdash.serving.requests import Ints, Requests, bursts, daily, log_normal, poisson, requests
 from inferdash.serving.scheduling import Routing, Rule, Scheduling, room_pages
@@ -46,6 +48,7 @@ _READ: Final = frozenset(
     {
         *(name for name in Machine.model_fields if name != "title"),
         *_ARRIVALS,
+        *SPECULATED,
         *("schedule", "places", "pass_tokens", "page", "preemption", "host_bandwidth", "replicas", "rule", "speed"),
         "measured",
     }
@@ -224,7 +227,7 @@ def _stay_s(scenario: Scenario, times: PassTimes, *, per_s: float) -> float:
     past, passes, batch = scenario.prompt + scenario.answer // 2, scenario.answer - 1, 1.0
     stay_s = 0.0
     for _ in range(20):
-        pass_s = times.pass_s(contexts=[past] * max(1, round(batch)))
+        pass_s = times.token_s([past] * max(1, round(batch)))
         stay_s = prefill_s + passes * pass_s / max(0.1, 1 - per_s * prefill_s)
         batch = min(scenario.places, per_s * stay_s)
     return stay_s
@@ -239,7 +242,7 @@ def scheduling(scenario: Scenario, *, tokens: int) -> Scheduling:
     together = machine.gpus / machine.layout.data
     return Scheduling(
         places=scenario.places,
-        pages=room_pages(machine, tokens=tokens, page=scenario.page),
+        pages=room_pages(beside(machine, scenario.proposals), tokens=tokens, page=scenario.page),
         page=scenario.page,
         batching="static" if scenario.schedule == "static" else "continuous",
         chunked=scenario.schedule == "chunked",
@@ -257,7 +260,12 @@ def _times(scenario: Scenario, longest: int) -> PassTimes | None:
     engine = scenario.program if scenario.speed == "expected" else None
     with recording():
         return pass_times(
-            scenario.deployment, engine, places=scenario.places, tokens=longest, pass_tokens=scenario.pass_tokens
+            scenario.deployment,
+            engine,
+            places=scenario.places,
+            tokens=longest,
+            pass_tokens=scenario.pass_tokens,
+            proposals=scenario.proposals,
         )
 
 
