@@ -30,6 +30,7 @@ ENGINES: Final = {
 _LAYERS: Final = {
     "experts_layer": "layer-experts",
     "latent_layer": "layer-latent",
+    "latent_read": "layer-latent-read",
     "sparse_layer": "layer-sparse",
     "recurrent_layer": "layer-recurrent",
     "scaled_layer": "layer-scaled",

@@ -160,6 +160,7 @@ class Table:
             term("layer", field("layers"), 40e-6, 0.5, groups=((engine, 0.3), (apple, 0.35))),
             term("layer-experts", field("experts_layers"), 10e-6, 0.5),
             term("layer-latent", field("latent_layers"), 40e-6, 0.5),
+            term("layer-latent-read", field("latent_reads"), 100e-6, 0.8),
             term("layer-sparse", field("sparse_layers"), 60e-6, 0.5),
             term("layer-recurrent", field("recurrent_layers"), 60e-6, 0.5),
             term("layer-scaled", field("scaled_layers"), 10e-6, 0.6),

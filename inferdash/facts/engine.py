@@ -75,6 +75,8 @@ class Engine(Sourced):
     """That a layer adds on top where it has experts."""
     latent_layer: Seconds = Field(ge=0)
     """The same where its attention is latent."""
+    latent_read: Seconds = Field(ge=0)
+    """The same again in a pass that reads prompts, whose kernels start one by one."""
     sparse_layer: Seconds = Field(ge=0)
     """The same where an indexer chooses tokens."""
     recurrent_layer: Seconds = Field(ge=0)

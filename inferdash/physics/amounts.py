@@ -19,6 +19,8 @@ from inferdash.physics.passes import Pass
 FULL_WIDTH: Final = 1024
 """Columns of an expert on one accelerator with which `narrow_s` is `experts_s`; with half of them it is twice that."""
 _BYTE: Final = 8
+GRAPHED: Final = 16
+"""Positions of a request up to which engines start a pass as one recorded graph; kernels of longer ones start alone."""
 NARROWEST: Final = 128
 """Columns below which it grows no further."""
 _GROWING: Final = (
@@ -57,6 +59,8 @@ class Amounts:
     layers: Number
     experts_layers: Number
     latent_layers: Number
+    latent_reads: Number
+    """The same in a pass that reads prompts."""
     sparse_layers: Number
     """With an indexer that chooses tokens."""
     recurrent_layers: Number
@@ -156,6 +160,7 @@ def amounts(machine: Deployment, one: Pass, *, requests: Number, positions: Numb
         layers=shape.layers,
         experts_layers=experts_layers,
         latent_layers=latent_layers,
+        latent_reads=float(latent_layers) * np.greater(positions, GRAPHED),
         sparse_layers=sparse_layers,
         recurrent_layers=recurrent_layers,
         scaled_layers=shape.layers * machine.weights.scaled_blocks,

@@ -245,6 +245,7 @@ def _special_s(engine: Engine, one: Amounts) -> Number:
     return (
         one.experts_layers * engine.experts_layer
         + one.latent_layers * engine.latent_layer
+        + one.latent_reads * engine.latent_read
         + one.sparse_layers * engine.sparse_layer
         + one.recurrent_layers * engine.recurrent_layer
         + one.scaled_layers * engine.scaled_layer

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from inferdash.facts.engine import Engine
 from inferdash.formula import Number
+from inferdash.physics.amounts import GRAPHED
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.drafters import Proposals, proposing_s
 from inferdash.physics.expected import ExpectedPass, expected_pass
@@ -49,6 +50,8 @@ class Line:
     """One, or two forms of which the quicker one counts."""
     round_s: Seconds | None = None
     """By requests that write, from 0: the same as `pass_s`, of a round; None where nothing is proposed."""
+    reading_s: float = 0.0
+    """That a pass takes more where a chunk is too long for a recorded graph."""
 
     def chunk_s(self, *, size: int, past: int) -> float:
         """Seconds that a request adds that reads `size` tokens after `past`."""
@@ -72,6 +75,8 @@ class Tables(NamedTuple):
     """By form, then by tokens up to the end of a chunk."""
     start_s: Seconds
     """By form, then by tokens before it."""
+    reading_s: Seconds
+    """Of a pass that reads a chunk which is too long for a recorded graph."""
     bend_after: NDArray[np.int64]
     """By tokens: the next bend beyond them, and beyond the last one more than the longest text."""
 
@@ -122,6 +127,7 @@ class PassTimes:
             slope_s=slope_s,
             end_s=np.array([[form.end_s for form in pair] for pair in forms]),
             start_s=np.array([[form.start_s for form in pair] for pair in forms]),
+            reading_s=np.array([line.reading_s for line in lines]),
             bend_after=bends[np.searchsorted(bends, np.arange(self.tokens + 1), side="right")],
         )
 
@@ -142,6 +148,7 @@ class PassTimes:
                 + self._proposing_s(line, len(contexts))
                 + line.context_s[list(contexts)].sum()
                 + sum(line.chunk_s(size=size, past=past) for size, past in chunks)
+                + line.reading_s * any(size > GRAPHED for size, _ in chunks)
             )
             for line in self.lines
         )
@@ -180,7 +187,8 @@ def pass_times(
     """
     if deployment.peak is None or deployment.attention_peak is None:
         return None
-    parts_of = partial(_parts, deployment, engine)
+    graphed = engine and engine.model_copy(update={"latent_read": 0.0})
+    parts_of = partial(_parts, deployment, graphed)
     checked = proposals.positions if proposals else 1
     tokens += checked - 1  # the last check may write beyond the answer
     largest = max(checked * places, pass_tokens)
@@ -195,6 +203,8 @@ def pass_times(
     rounds = _rounds(deployment, engine, proposals, places=places, nodes=nodes) if proposals else None
     output = parts_of(requests=1, positions=1, past=1, output_positions=2)
 
+    reads_s = _parts(deployment, engine, requests=1, positions=pass_tokens, past=0)[:, 0] - whole[:, 0, pass_tokens - 1]
+
     def curves(line: int, part: int) -> tuple[Seconds, Reading]:
         added_s = np.append(0.0, whole[line, part] - alone[line, part])
         starts_s = chunk[line, part] - alone[line, part, pass_tokens - 1] - added_s[pass_tokens:][: tokens + 1]
@@ -208,13 +218,14 @@ def pass_times(
             readings = (reading, unexpanded(line, reading))
         pass_s = np.append(0.0, alone[line, 0, :largest])
         if rounds is None:
-            return Line(pass_s=pass_s, context_s=context_s, readings=readings)
+            return Line(pass_s=pass_s, context_s=context_s, readings=readings, reading_s=float(reads_s[line]))
         by_requests, by_text = rounds[0][line], rounds[1][line]
         return Line(
             pass_s=pass_s,
             context_s=np.interp(past, nodes, by_text - by_requests[0]),
             readings=readings,
             round_s=np.append(0.0, by_requests),
+            reading_s=float(reads_s[line]),
         )
 
     def unexpanded(line: int, reading: Reading) -> Reading:

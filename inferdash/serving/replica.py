@@ -12,6 +12,7 @@ from math import ceil, inf, sqrt
 import numpy as np
 
 from inferdash.compiled import compiled, inlined
+from inferdash.physics.amounts import GRAPHED
 from inferdash.serving.pass_times import Tables
 from inferdash.serving.requests import Floats, Ints
 from inferdash.serving.state import NONE, Routes, State
@@ -243,7 +244,7 @@ def _read(r: int, state: State) -> None:
     replicas, book, times, how = state.replicas, state.book, state.times, state.how
     me = replicas.one[r]
     beside = me.writing if how.chunked else 0
-    size, first_s, second_s = beside * how.checked, 0.0, 0.0
+    size, first_s, second_s, longest = beside * how.checked, 0.0, 0.0, 0
     if how.chunked:
         first_s = how.tokens_per_pass * replicas.text_s[r, 0] + times.beside_s[0, beside]
         second_s = how.tokens_per_pass * replicas.text_s[r, 1] + times.beside_s[1, beside]
@@ -258,11 +259,15 @@ def _read(r: int, state: State) -> None:
             me.done += 1
         if after > before:
             size += after - before
+            longest = max(longest, after - before)
             first_s += _chunk_s(times, 0, before, after)
             second_s += _chunk_s(times, 1, before, after)
             book.at[one] = after
             if how.finds:
                 _share(r, one, before, after, state)
+    if longest > GRAPHED:
+        first_s += times.reading_s[0]
+        second_s += times.reading_s[1]
     me.now_s += me.pending_s + max(first_s + times.pass_s[0, size], second_s + times.pass_s[1, size])
     me.pending_s = 0.0
     if beside:

@@ -31,6 +31,7 @@ def random_times(rng: np.random.Generator, *, tokens: int, positions: int, propo
             context_s=np.interp(np.arange(tokens + 1), nodes, 0.01 + rises),
             readings=tuple(Reading(end_s=prompt_s, start_s=-0.9 * prompt_s) for prompt_s in prompts_s),
             round_s=np.append(0.0, 2 + rng.uniform(0, 0.2, size=places).cumsum()) if proposed else None,
+            reading_s=rng.uniform(0, 0.5),
         )
 
     return PassTimes(
