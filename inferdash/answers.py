@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from difflib import get_close_matches
 from functools import lru_cache
+from types import ModuleType
 from typing import Any, Final
 
-from inferdash import links
+from inferdash import links, pairs
 from inferdash.facts import library
-from inferdash.links import Decoded
+from inferdash.links import Problem
+from inferdash.pairs import Pair
 from inferdash.scenario import FIELDS, Choices, Scenario, Several, mark
 from inferdash.scenario.marks import clipped
+from inferdash.studies import comparison
 from inferdash.studies import report as studies
-from inferdash.studies.numbers import lines, show
+from inferdash.studies.numbers import lines
 from inferdash.validated import Quantity
 
 _MOST: Final = 50
@@ -27,9 +30,15 @@ class UnknownNameError(ValueError):
 
 
 def report(link: str) -> dict[str, Any]:
-    """Every number of every page, in base units, with the link as it was read and what could not be read of it."""
-    decoded = links.decode(link)
-    return _head(decoded) | _numbers(decoded.scenario)
+    """Every number of every page, in base units, with the link as it was read and what could not be read of it.
+
+    A link of two scenarios gives the numbers of both, under "a" and "b", and what differs, under "difference".
+    """
+    decoded = pairs.decode(link)
+    a, b = decoded.pair.a, decoded.pair.b
+    if b is None:
+        return _head(decoded) | _numbers(a)
+    return _head(decoded) | {"a": _numbers(a), "b": _numbers(b), "difference": comparison.difference(a, b)}
 
 
 def page(name: str, link: str) -> dict[str, Any]:
@@ -45,12 +54,26 @@ def page(name: str, link: str) -> dict[str, Any]:
     study = studies.STUDIES.get(name.replace("-", "_"))
     if study is None:
         raise UnknownNameError(f"There is no page {name[:40]!r}; there are {', '.join(studies.STUDIES)}.")
-    decoded = links.decode(link)
-    result = study.study(decoded.scenario)
-    return _head(decoded) | {
-        "page": study.NAME,
-        "title": study.TITLE,
-        "sentence": study.sentence(decoded.scenario, result),
+    decoded = pairs.decode(link)
+    a, b = decoded.pair.a, decoded.pair.b
+    head = _head(decoded) | {"page": study.NAME, "title": study.TITLE}
+    if b is None:
+        return head | _said(study, a)
+    both = (study.study(a), study.study(b))
+    rows = comparison.differences(*both)
+    return head | {
+        "sentence": comparison.sentence(study.NAME, a, b),
+        "a": _said(study, a),
+        "b": _said(study, b),
+        "difference": {"fields": comparison.fields(a, b), "numbers": rows},
+    }
+
+
+def _said(study: ModuleType, scenario: Scenario) -> dict[str, Any]:
+    """The sentence of a page and its numbers."""
+    result = study.study(scenario)
+    return {
+        "sentence": study.sentence(scenario, result),
         "numbers": [
             {
                 "name": line.path,
@@ -67,31 +90,42 @@ def page(name: str, link: str) -> dict[str, Any]:
 def changed(link: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The link of a scenario with some fields changed, and what could not be read of either.
 
+    Of a link of two scenarios it is B that changes, as it is on a page.
+
     Raises:
         UnknownNameError: where a field is not there.
     """
     known(changes)
-    decoded = links.decode(link)
-    scenario, problems = links.read({name: written(value) for name, value in changes.items()}, decoded.scenario)
-    return _head(Decoded(scenario, (*decoded.problems, *problems), decoded.version)) | {
-        "subject": scenario.subject,
-    }
+    decoded = pairs.decode(link)
+    pair, values = decoded.pair, {name: written(value) for name, value in changes.items()}
+    scenario, problems = links.read(values, pair.edited)
+    found = Pair(pair.a, scenario) if pair.b else Pair(scenario)
+    return _head(pairs.Decoded(found, (*decoded.problems, *problems))) | {"subject": scenario.subject}
 
 
-def compared(first: str, second: str) -> dict[str, Any]:
-    """Two scenarios: which fields differ, and the numbers that do, with the second over the first."""
-    a, b = links.decode(first), links.decode(second)
-    differing = [name for name in FIELDS if getattr(a.scenario, name) != getattr(b.scenario, name)]
-    return {
-        "a": _head(a),
-        "b": _head(b),
-        "fields": {name: [links.written(name, getattr(one.scenario, name)) for one in (a, b)] for name in differing},
-        "numbers": {
-            name: rows
-            for name, study in studies.STUDIES.items()
-            if (rows := _differences(study.study(a.scenario), study.study(b.scenario)))
-        },
-    }
+def compared(first: str, second: str = "") -> dict[str, Any]:
+    """Two scenarios: which fields differ, what that does to each page in words, and the numbers that differ.
+
+    Args:
+        first: a link; one of two scenarios is compared in itself where there is no second.
+        second: another one.
+
+    Raises:
+        UnknownNameError: where there is but one scenario.
+    """
+    found = pairs.decode(first)
+    a, b, problems = found.pair.a, found.pair.b, found.problems
+    if second:
+        other = pairs.decode(second)
+        b = other.pair.a
+        problems = (*problems, *(Problem(one.field, f"B: {one.sentence}") for one in other.problems))
+    if b is None:
+        raise UnknownNameError("The link holds one scenario; a comparison takes a second link, or one that holds two.")
+    return (
+        _head(pairs.Decoded(Pair(a, b), problems))
+        | {name: _head(pairs.Decoded(Pair(one), ())) for name, one in (("a", a), ("b", b))}
+        | comparison.difference(a, b)
+    )
 
 
 def fields() -> dict[str, Any]:
@@ -150,38 +184,18 @@ def known(names: Iterable[str]) -> None:
             raise UnknownNameError(f"{clipped(name)} is no field of a scenario{advice}")
 
 
-def _head(decoded: Decoded) -> dict[str, Any]:
+def _head(decoded: pairs.Decoded) -> dict[str, Any]:
+    pair = decoded.pair
+    notes = [*pair.a.notes, *(f"B: {note}" for note in (pair.b.notes if pair.b else ()))]
     return {
-        "link": f"?{links.encode(decoded.scenario)}",
-        "problems": [*(one.sentence for one in decoded.problems), *decoded.scenario.notes],
+        "link": f"?{pairs.encode(pair)}",
+        "problems": [*(one.sentence for one in decoded.problems), *notes],
     }
 
 
 @lru_cache(maxsize=64)
 def _numbers(scenario: Scenario) -> dict[str, Any]:
     return studies.report(scenario)
-
-
-def _differences(first: Any, second: Any) -> list[dict[str, Any]]:
-    there = {line.path: line for line in lines(second)}
-    found = []
-    for line in lines(first):
-        other = there.get(line.path)
-        if other is None or line.unit == "rows" or line.value == other.value:
-            continue
-        pair = (line.value, other.value)
-        numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in pair)
-        found.append(
-            {
-                "name": line.path,
-                "label": ": ".join(line.labels),
-                "a": line.value,
-                "b": other.value,
-                "ratio": other.value / line.value if numbers and line.value else None,
-                "shown": [show(one, line.unit) for one in pair],
-            }
-        )
-    return found
 
 
 def _matches(search: str, *names: str | None) -> bool:

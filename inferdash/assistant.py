@@ -59,14 +59,15 @@ def change(link: str, changes: dict[str, str | float | bool]) -> dict[str, Any]:
 
 
 @server.tool()
-def compare(first: str, second: str) -> dict[str, Any]:
-    """Two scenarios: which fields differ, and by how much the numbers do.
+def compare(first: str, second: str = "") -> dict[str, Any]:
+    """Two scenarios: which fields differ, what that does to each page in words, and by how much the numbers differ.
 
     Args:
-        first: a link.
+        first: a link; one that holds two scenarios (with parameters such as b.batch=64) needs no second.
         second: another one.
     """
-    return answers.compared(first, second)
+    with _said():
+        return answers.compared(first, second)
 
 
 @server.tool()

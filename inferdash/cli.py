@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from inferdash import links, shipped
+from inferdash import links, pairs, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.price_names import edges, longest
@@ -176,12 +176,12 @@ def _update_prices(url: str, *, confirmed: bool) -> int:
 
 def _report(link: str, *, as_markdown: bool) -> int:
     from inferdash import answers  # noqa: PLC0415 - all pages, for those who ask for them
-    from inferdash.studies import report  # noqa: PLC0415 - as well
+    from inferdash.studies import comparison  # noqa: PLC0415 - as well
 
-    decoded = links.decode(link)
+    decoded = pairs.decode(link)
     sentences = [problem.sentence for problem in decoded.problems]
     if as_markdown:
-        print(report.markdown(decoded.scenario, f"?{links.encode(decoded.scenario)}"), end="")
+        print(comparison.markdown(decoded.pair, f"?{pairs.encode(decoded.pair)}"), end="")
         for sentence in sentences:
             print(f"\n- {literal(sentence)}")
     else:

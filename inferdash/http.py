@@ -106,10 +106,10 @@ def page(name: str, request: Request) -> dict[str, Any]:
 
 @app.get("/compare", responses=_some(503))
 def compare(
-    a: Annotated[str, Query(description="A link, or its query.")],
-    b: Annotated[str, Query(description="Another one.")],
+    a: Annotated[str, Query(description="A link, or its query; one of two scenarios needs no other.")],
+    b: Annotated[str, Query(description="Another one.")] = "",
 ) -> dict[str, Any]:
-    """Two scenarios: which fields differ, and which numbers."""
+    """Two scenarios: which fields differ, what that does to each page in words, and which numbers."""
     return _computed(lambda: answers.compared(a, b))
 
 

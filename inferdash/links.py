@@ -47,8 +47,8 @@ VERSION: Final = "v"
 
 _LONGEST: Final = 100_000
 """Characters of a query that are read; a link of this program has under 2,000."""
-_MOST: Final = 200
-"""Parameters of a query that are read."""
+MOST: Final = 200
+"""Parameters of a scenario that are read."""
 _LONGEST_NAME: Final = 100
 """Characters of an unknown name or id that are compared with those there are."""
 _SOME: Final = 10
@@ -75,6 +75,11 @@ class Problem:
     """What was read, what is allowed, and what is used now, in plain text."""
 
 
+CUT: Final = Problem(
+    VERSION, "The link has no version at its end, so a part of it may be missing; what is there was read."
+)
+
+
 @dataclass(frozen=True)
 class Decoded:
     """What a link says."""
@@ -87,7 +92,12 @@ class Decoded:
 
 def encode(scenario: Scenario) -> str:
     """The query of a scenario, without "?"."""
-    return urlencode(parameters(scenario), quote_via=quote, safe="/,")
+    return query(parameters(scenario))
+
+
+def query(parameters: Mapping[str, str]) -> str:
+    """Parameters as a query, without "?"."""
+    return urlencode(parameters, quote_via=quote, safe="/,")
 
 
 def parameters(scenario: Scenario) -> dict[str, str]:
@@ -95,12 +105,13 @@ def parameters(scenario: Scenario) -> dict[str, str]:
 
     The version is that from whose baseline fewer fields differ, so a link of an old one stays one while it is edited.
     """
-    changed = {version: _changed(scenario, baseline) for version, baseline in BASELINES.items()}
+    changed = {version: differing(scenario, baseline) for version, baseline in BASELINES.items()}
     version = min(reversed(changed), key=lambda version: len(changed[version]))
     return {name: written(name, getattr(scenario, name)) for name in changed[version]} | {VERSION: str(version)}
 
 
-def _changed(scenario: Scenario, baseline: Scenario) -> list[str]:
+def differing(scenario: Scenario, baseline: Scenario) -> list[str]:
+    """The fields that count in a scenario and say something else in another, in their order."""
     return [name for name in FIELDS if getattr(scenario, name) != getattr(baseline, name) and counts(name, scenario)]
 
 
@@ -117,22 +128,34 @@ def decode(query: str | Iterable[tuple[str, str]]) -> Decoded:
             the baseline, with nothing to complain about.
     """
     problems: list[Problem] = []
-    pairs = _pairs(query, problems)
+    pairs = parsed(query, problems)
     if not pairs and not problems:
         return Decoded(BASELINE, (), NEWEST)
-    values: dict[str, str] = {}
-    for name, value in pairs:
-        if values.get(name, value) != value:
-            problems.append(Problem(name, f"{clipped(name)} is given twice; {clipped(value)}, the last, counts."))
-        values[name] = value
+    values = once(pairs, problems)
     version, baseline = _version(values.pop(VERSION, None), problems)
+    scenario, unread = apply(values, baseline)
+    return Decoded(scenario, (*problems, *unread), version)
+
+
+def apply(values: Mapping[str, str | None], baseline: Scenario) -> tuple[Scenario, tuple[Problem, ...]]:
+    """The scenario with the values of a link over a baseline, and what of them could not be read or says nothing."""
     scenario, unread = read(values, baseline)
     idle = [
         Problem(name, f"{name}={clipped(value)} says nothing about this scenario; it is left out.")
         for name, value in values.items()
         if name in FIELDS and not counts(name, scenario) and name not in {problem.field for problem in unread}
     ]
-    return Decoded(scenario, (*problems, *unread, *idle), version)
+    return scenario, (*unread, *idle)
+
+
+def once(pairs: Iterable[tuple[str, str]], problems: list[Problem]) -> dict[str, str]:
+    """The value of each name, the last where there are several, which is told."""
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        if values.get(name, value) != value:
+            problems.append(Problem(name, f"{clipped(name)} is given twice; {clipped(value)}, the last, counts."))
+        values[name] = value
+    return values
 
 
 def read(values: Mapping[str, Any], baseline: Scenario = BASELINE) -> tuple[Scenario, tuple[Problem, ...]]:
@@ -157,7 +180,10 @@ def read(values: Mapping[str, Any], baseline: Scenario = BASELINE) -> tuple[Scen
     return scenario, tuple(problems)
 
 
-def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> list[tuple[str, str]]:
+def parsed(
+    query: str | Iterable[tuple[str, str]], problems: list[Problem], *, most: int = MOST
+) -> list[tuple[str, str]]:
+    """The names and values of a link, as many as are read; what is beyond that is told."""
     if isinstance(query, str):
         query = query.partition("#")[0]
         if "=" not in query.partition("://")[0] and "://" in query:
@@ -168,9 +194,9 @@ def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> l
             query = query[:_LONGEST]
         query = parse_qsl(query, keep_blank_values=True, errors="replace", separator="&")
     pairs = [(name, value) for name, value in query if name not in _OF_THE_PAGE]
-    if len(pairs) > _MOST:
-        problems.append(Problem("", f"The link has {len(pairs):,} parameters, of which the first {_MOST} are read."))
-        pairs = pairs[:_MOST]
+    if len(pairs) > most:
+        problems.append(Problem("", f"The link has {len(pairs):,} parameters, of which the first {most} are read."))
+        pairs = pairs[:most]
     sizes = accumulate(len(name) + len(value) for name, value in pairs)
     short = [pair for pair, size in zip(pairs, sizes, strict=True) if size <= _LONGEST]
     if len(short) < len(pairs):
@@ -180,8 +206,7 @@ def _pairs(query: str | Iterable[tuple[str, str]], problems: list[Problem]) -> l
 
 def _version(written: str | None, problems: list[Problem]) -> tuple[int | None, Scenario]:
     if written is None:
-        sentence = "The link has no version at its end, so a part of it may be missing; what is there was read."
-        problems.append(Problem(VERSION, sentence))
+        problems.append(CUT)
         return None, BASELINE
     version = int(written) if written.isascii() and written.isdigit() and len(written) < 9 else None  # noqa: PLR2004 - versions are small
     if version not in BASELINES:

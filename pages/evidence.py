@@ -58,7 +58,7 @@ def power() -> None:
     st.caption(energy.note())
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), page.headline_numbers(result), marked=False)
+parts.result(page.TITLE, page.sentence(scenario, result), page.headline_numbers(scenario, result), marked=False)
 st.markdown(page.errors_sentence(result))
 with st.container(horizontal=True, vertical_alignment="bottom"):
     by = parts.pick("Group by", page.BY, key="evidence_by")

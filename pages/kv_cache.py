@@ -11,7 +11,7 @@ from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
 result = page.study(scenario)
-shown = page.headline_numbers(result)
+shown = page.headline_numbers(scenario, result)
 
 
 def lengths() -> None:

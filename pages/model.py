@@ -12,7 +12,7 @@ from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
 result = page.study(scenario)
-shown = page.headline_numbers(result)
+shown = page.headline_numbers(scenario, result)
 
 
 def by_part() -> None:

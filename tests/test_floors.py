@@ -16,7 +16,7 @@ FLOORS = [
     {"physics"},
     {"pricing", "serving"},
     {"scenario"},
-    {"links"},
+    {"links", "pairs"},
     {"studies"},
     {"charts"},
     {"answers"},

@@ -56,7 +56,7 @@ def test_two_scenarios(asked: TestClient) -> None:
     ("path", "status", "said"),
     [
         ("/page/nothing?v=1", 404, "There is no page 'nothing'"),
-        ("/compare?a=%3Fv%3D1", 422, "b: Field required."),
+        ("/compare?a=%3Fv%3D1", 404, "The link holds one scenario"),
         ("/nothing", 404, "Not Found"),
     ],
 )

@@ -91,14 +91,26 @@ class Headline(NamedTuple):
     unit: str
     beside: str = ""
     """What stands below it: the expectation of a limit, or the band and the limit of what is expected."""
+    of: str = ""
+    """What it is in every scenario, where the label says more: "Total throughput" of "Total throughput, batch 64"."""
+
+    @property
+    def name(self) -> str:
+        """By which the same number of another scenario is found."""
+        return self.of or self.label.removesuffix(f" ({self.kind})")
+
+    @property
+    def kind(self) -> str:
+        """Whether it is a limit or an expectation; empty where there is but one such number."""
+        return next((kind for kind in ("limit", EXPECTED) if f"({kind})" in self.label), "")
 
 
-def at_limit(label: str, one: Estimate, unit: str) -> Headline:
+def at_limit(label: str, one: Estimate, unit: str, *, of: str = "") -> Headline:
     """A number whose limit is the lesson, what is expected below it."""
-    return Headline(f"{label} (limit)", one.limit, unit, one.said(unit))
+    return Headline(f"{label} (limit)", one.limit, unit, one.said(unit), of)
 
 
-def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED) -> Headline:
+def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED, of: str = "") -> Headline:
     """A number as it is expected, its band and the limit below; the limit first where that is asked for or known alone.
 
     Args:
@@ -106,9 +118,10 @@ def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED) -> H
         one: the number.
         unit: its base unit.
         speed: which of the two the scenario shows.
+        of: what it is in every scenario, where the label says more.
     """
     if one.expected is None or speed != EXPECTED:
-        return at_limit(label, one, unit)
+        return at_limit(label, one, unit, of=of)
     middle = quantities.shown(one.expected, unit)
 
     def said(value: float) -> str:
@@ -118,7 +131,7 @@ def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED) -> H
     known = (one.low or 0.0) < (one.high or 0.0)
     band = f"{said(one.low or 0.0)} to {said(one.high or 0.0)}" if known else ""
     ceiling = "" if one.limit is None else f"limit {said(one.limit)}"
-    return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))))
+    return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))), of)
 
 
 @dataclass(frozen=True)

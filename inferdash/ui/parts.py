@@ -79,12 +79,12 @@ def _mark(words: str) -> None:
 
 def _tab(title: str, shown: Sequence[Headline]) -> str:
     """The title of the tab, of a bookmark and of a printed file: the page and the first of its numbers."""
-    known = [quantities.shown(value, unit) for _, value, unit, _ in shown[:1] if value is not None]
+    known = [quantities.shown(value, unit) for _, value, unit, *_ in shown[:1] if value is not None]
     return f"{title}{''.join(f': {one}' for one in known)} · inferdash"
 
 
 def _cell(shown: Headline) -> str:
-    label, value, unit, beside = shown
+    label, value, unit, beside, _ = shown
     if value is None:
         number, small, exact = "not known", "", "an input is not known"
     else:

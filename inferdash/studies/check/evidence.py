@@ -90,7 +90,7 @@ def errors_sentence(result: Evidence) -> str:
     )
 
 
-def headline_numbers(result: Evidence) -> list[Headline]:
+def headline_numbers(_: Scenario, result: Evidence) -> list[Headline]:
     """The four numbers on top."""
     return [
         Headline("Decode pass, median error (expected)", result.decode_error, "%"),

@@ -136,7 +136,7 @@ def sentence(scenario: Scenario, result: Model) -> str:
     return f"{model.name} has {size} parameters{work}, in {layers}; its files in {format_name(model)} take {files}."
 
 
-def headline_numbers(result: Model) -> list[Headline]:
+def headline_numbers(_: Scenario, result: Model) -> list[Headline]:
     """The four numbers on top."""
     return [
         Headline("Parameters", result.parameters_total, "parameters"),

@@ -245,18 +245,18 @@ def _limit_sentence(scenario: Scenario, result: Batching) -> str:
 
 def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
     """The four numbers on top."""
-    many = f"batch {result.compared_batch:,}"
+    many = f", batch {result.compared_batch:,}"
     each = result.compared_pass.of(lambda s: 1 / s)
     together = result.compared_pass.of(lambda s: result.compared_batch / s)
-    capacity = f"Largest batch at {quantities.count(scenario.prompt, 'token')} each"
+    capacity = f" at {quantities.count(scenario.prompt, 'token')} each"
     shown = [
-        (f"Total throughput, {many}", together, "tokens/s"),
-        (f"Speed of each request, {many}", each, "tokens/s"),
-        (capacity, result.capacity, "requests"),
-        (f"Cost per million tokens, {many}", result.usd_per_mtok_written_estimate, "$"),
+        ("Total throughput", many, together, "tokens/s"),
+        ("Speed of each request", many, each, "tokens/s"),
+        ("Largest batch", capacity, result.capacity, "requests"),
+        ("Cost per million tokens", many, result.usd_per_mtok_written_estimate, "$"),
     ]
     kept = shown[2:3] if nothing_fits(scenario, result) else shown
-    return [leading(*one, speed=scenario.speed) for one in kept]
+    return [leading(f"{of}{at}", one, unit, speed=scenario.speed, of=of) for of, at, one, unit in kept]
 
 
 def batch_table(result: Batching) -> Table:

@@ -22,6 +22,8 @@ from inferdash.studies.numbers import Headline, Row, Table, at_limit, leading, n
 
 NAME: Final = "compute_vs_memory"
 TITLE: Final = "Compute vs memory"
+drawn: Final = fitting
+"""What the page shows of a scenario: the largest batch that fits where its own does not."""
 _ALIKE: Final = 1.05
 """Below this factor two times are said to be about the same."""
 _LIMITS: Final[dict[Bound | None, str]] = {
@@ -221,22 +223,28 @@ def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
     )
 
 
+_SPEED: Final = "Speed of a request"
+
+
 def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headline]:
     """The four numbers on top: label, value, unit. Without a peak the times are those of memory alone."""
     scenario = fitting(scenario)
     each, at = quantities.count(scenario.prompt, "token"), f"batch {scenario.batch:,}"
     reached = result.expected
-    capacity = leading(f"Largest batch at {each} each", batch_of(scenario, tokens=scenario.prompt), "requests")
+    fit = batch_of(scenario, tokens=scenario.prompt)
+    capacity = leading(f"Largest batch at {each} each", fit, "requests", of="Largest batch")
     if result.decode.pass_s is None:
         return [
-            Headline(f"Decode, {at}, memory read time (limit)", result.decode.load_s, "s"),
-            Headline(f"Decode, {at}, memory read", result.decode.bytes_read, "B"),
+            Headline(
+                f"Decode, {at}, memory read time (limit)", result.decode.load_s, "s", of="Memory read time of a decode"
+            ),
+            Headline(f"Decode, {at}, memory read", result.decode.bytes_read, "B", of="Memory read of a decode"),
             Headline("Prefill, memory read time (limit)", result.prefill.load_s, "s"),
             capacity,
         ]
     return [
-        at_limit(f"Decode pass, {at}", reached.decode, "s"),
-        at_limit(f"Speed of a request, {at}", reached.decode.of(lambda pass_s: 1 / pass_s), "tokens/s"),
+        at_limit(f"Decode pass, {at}", reached.decode, "s", of="Decode pass"),
+        at_limit(f"Speed of a request, {at}", reached.decode.of(lambda pass_s: 1 / pass_s), "tokens/s", of=_SPEED),
         at_limit("Prefill of the prompt", reached.prefill, "s"),
         capacity,
     ]

@@ -153,7 +153,7 @@ def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     )
 
 
-def headline_numbers(result: ExpertNumbers) -> list[Headline]:
+def headline_numbers(_: Scenario, result: ExpertNumbers) -> list[Headline]:
     """The four numbers on top."""
     return [
         Headline("Parameters", result.parameters, "parameters"),

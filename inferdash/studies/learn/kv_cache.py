@@ -127,12 +127,17 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
     return f"{said}{state}."
 
 
-def headline_numbers(result: KVCache) -> list[Headline]:
+def headline_numbers(_: Scenario, result: KVCache) -> list[Headline]:
     """The numbers on top: four, or three where no cache of a request outweighs the parameters."""
     shown: list[Headline] = [
         Headline("Cache of a token", result.bytes_per_token, "B"),
         Headline("Cache of a request after its prompt", result.bytes_per_request, "B"),
-        Headline(f"Memory read per pass, {result.long_tokens:,} tokens against none", result.long_pass_ratio, "times"),
+        Headline(
+            f"Memory read per pass, {result.long_tokens:,} tokens against none",
+            result.long_pass_ratio,
+            "times",
+            of="Memory read per pass, a long text against none",
+        ),
     ]
     if result.crossover_tokens is not None:
         shown.append(Headline("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"))

@@ -95,13 +95,18 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
 def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
     """The four numbers on top; of what does not fit, how many do."""
     fit = that_fit(scenario, tokens=scenario.prompt)
-    capacity = f"Largest batch at {quantities.count(scenario.prompt, 'token')} each"
+    capacity = f" at {quantities.count(scenario.prompt, 'token')} each"
     shown = [
-        (f"Speed of a request, batch {scenario.batch:,}", result.output_speed, "tokens/s"),
-        ("Time to first token", result.time_to_first_token, "s"),
-        (capacity, result.capacity, "requests"),
-        (f"Cost per million tokens, batch {result.compared_batch:,}", result.usd_per_mtok_written_estimate, "$"),
+        ("Speed of a request", f", batch {scenario.batch:,}", result.output_speed, "tokens/s"),
+        ("Time to first token", "", result.time_to_first_token, "s"),
+        ("Largest batch", capacity, result.capacity, "requests"),
+        (
+            "Cost per million tokens",
+            f", batch {result.compared_batch:,}",
+            result.usd_per_mtok_written_estimate,
+            "$",
+        ),
     ]
     if apart(scenario):
         shown = shown[2:3] if not fit else shown[1:] if fit < scenario.batch else shown
-    return [leading(*one, speed=scenario.speed) for one in shown]
+    return [leading(f"{of}{at}", one, unit, speed=scenario.speed, of=of) for of, at, one, unit in shown]

@@ -183,7 +183,12 @@ def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]
         Headline("Parameters in bf16", by_name["bf16"].bytes, "B"),
         Headline("Parameters in fp8", by_name["fp8"].bytes, "B"),
         Headline("Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B"),
-        Headline(f"{scenario.bits}-bit weight with its share of the scale", result.bits_per_weight, "bits"),
+        Headline(
+            f"{scenario.bits}-bit weight with its share of the scale",
+            result.bits_per_weight,
+            "bits",
+            of="Weight with its share of the scale",
+        ),
     ]
 
 

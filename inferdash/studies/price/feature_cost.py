@@ -170,7 +170,7 @@ def _name(scenario: Scenario) -> str:
     return "your own prices" if scenario.api == OWN else scenario.price.name
 
 
-def headline_numbers(result: FeatureCost) -> list[Headline]:
+def headline_numbers(_: Scenario, result: FeatureCost) -> list[Headline]:
     """The four numbers on top."""
     return [
         Headline("A month", result.month_usd, "$"),

@@ -162,7 +162,7 @@ def billing_note(scenario: Scenario) -> str:
     )
 
 
-def headline_numbers(result: PromptCache) -> list[Headline]:
+def headline_numbers(_: Scenario, result: PromptCache) -> list[Headline]:
     """The four numbers on top."""
     factor = result.saving_factor
     return [
