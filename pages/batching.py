@@ -5,9 +5,11 @@ import streamlit as st
 from inferdash.charts import batching as charts
 from inferdash.charts.loading import along_batch
 from inferdash.charts.ranges import per_joule
+from inferdash.scenario import Scenario
 from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batching as page
 from inferdash.studies.learn import energy, slots
+from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -18,29 +20,30 @@ shown = page.headline_numbers(scenario, result)
 
 
 def batches() -> None:
-    table = page.batch_table(result)
+    def table(one: Scenario) -> Table:
+        return page.batch_table(page.study(one))
+
     parts.table(table)
     parts.download(table, name=page.NAME)
 
 
 def memory_read() -> None:
     st.markdown(page.arithmetic_sentence(scenario, result))
-    parts.chart(along_batch(), page.load_rows(scenario, result), key="loading")
+    parts.chart(along_batch(), lambda one: page.load_rows(one, page.study(one)), key="loading")
 
 
 def cost() -> None:
     st.markdown(page.token_sentence(result))
     controls("input_usd", "output_usd", "utilization")
-    parts.table(page.rent_table(result))
+    parts.table(lambda one: page.rent_table(page.study(one)))
 
 
 def power() -> None:
     controls("site_factor", "kwh_usd", "grid")
     st.markdown(energy.sentence(scenario))
-    drawn = energy.rows(scenario)
-    if drawn:
-        parts.chart(per_joule(), {"energy": drawn}, key="energy")
-        parts.table(energy.table(scenario))
+    if energy.rows(scenario):
+        parts.chart(per_joule(), lambda one: {"energy": energy.rows(one)}, key="energy")
+        parts.table(energy.table)
     st.caption(energy.note())
 
 
@@ -60,16 +63,14 @@ def paged() -> None:
 def rounding() -> None:
     st.markdown(slots.rounding_sentence(scenario))
     controls("addends", "digits")
-    parts.table(slots.rounding_table(scenario))
+    parts.table(slots.rounding_table)
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, batch=result.compared_batch)
 controls("batch", "prompt", "gpus", "rent", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
-curve = page.curve_rows(scenario, result)
-if curve:
-    parts.chart(charts.curve(), curve, key="curve")
-parts.terms(shown, page.curve_caption(scenario, result) if curve else "")
+drawn = parts.picture(key="curve")
+parts.terms(shown, page.curve_caption(scenario, result) if drawn else "")
 sections(
     {
         "Batch by batch": batches,

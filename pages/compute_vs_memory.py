@@ -4,25 +4,29 @@ import streamlit as st
 
 from inferdash.charts import expected as expected_chart
 from inferdash.charts import request as request_charts
-from inferdash.charts import roofline as roofline_chart
 from inferdash.charts import speculation as speculation_chart
+from inferdash.scenario import Scenario
 from inferdash.studies import expected
-from inferdash.studies.capacity import fitting
 from inferdash.studies.learn import compute_vs_memory as page
 from inferdash.studies.learn import request, roofline, speculation
+from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
 
 asked = state.scenario()
-scenario = fitting(asked)
+scenario = page.as_drawn(asked)
 result = page.study(scenario)
 shown = page.headline_numbers(scenario, result)
 
 
 def passes() -> None:
     controls("output_layer")
-    table = page.pass_table(scenario, result)
+
+    def table(one: Scenario) -> Table:
+        drawn = page.as_drawn(one)
+        return page.pass_table(drawn, page.study(drawn))
+
     parts.table(table)
     parts.download(table, name=page.NAME)
     st.caption(page.TERMS)
@@ -38,7 +42,7 @@ def reached() -> None:
             drawn = True
     if drawn:
         st.caption(expected.CAPTION)
-    parts.table(expected.table(result.expected))
+    parts.table(lambda one: expected.table(page.study(page.as_drawn(one)).expected))
 
 
 def one_request() -> None:
@@ -62,14 +66,14 @@ def drafted() -> None:
         st.caption(speculation.caption(scenario))
     st.markdown("**The chapter’s example, step by step**")
     controls("proposal")
-    parts.table(speculation.example(scenario.proposal))
+    parts.table(lambda one: speculation.example(one.proposal))
     st.markdown(speculation.example_sentence(scenario.proposal))
 
 
 parts.result(page.TITLE, page.sentence(asked, result), shown)
 parts.notes(page.notes(scenario))
 controls("batch", "prompt", "weights", "gpus")
-parts.chart(roofline_chart.roofline(), roofline.rows(scenario, result), key="roofline")
+parts.picture(key="roofline")
 parts.terms(shown, roofline.caption(scenario, result))
 sections(
     {

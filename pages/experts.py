@@ -3,7 +3,9 @@
 import streamlit as st
 
 from inferdash.charts import experts as charts
+from inferdash.scenario import Scenario
 from inferdash.studies.learn import experts as page
+from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -16,11 +18,13 @@ distinct = page.distinct_rows(scenario)
 
 def costs() -> None:
     st.markdown(page.cost_sentence(scenario, result))
-    parts.chart(charts.cost(), page.cost_rows(scenario), key="cost")
+    parts.chart(charts.cost(), page.cost_rows, key="cost")
 
 
 def by_part() -> None:
-    table = page.parts_table(scenario, result)
+    def table(one: Scenario) -> Table:
+        return page.parts_table(one, page.study(one))
+
     parts.table(table)
     parts.download(table, name=page.NAME)
 
@@ -28,13 +32,13 @@ def by_part() -> None:
 def router() -> None:
     controls("logits", "chosen")
     st.markdown(page.router_sentence(result))
-    parts.table(page.router_table(scenario, result))
+    parts.table(lambda one: page.router_table(one, page.study(one)))
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 if distinct:
     controls("model", "batch", "skew", "weights")
-    parts.chart(charts.distinct(), distinct, key="distinct")
+    parts.picture(key="distinct")
     parts.terms(shown, page.DISTINCT_NOTE)
 else:
     controls("model", "batch", "weights")

@@ -7,7 +7,9 @@ import streamlit as st
 from inferdash.charts import feature_cost as charts
 from inferdash.charts import ownership as owning_charts
 from inferdash.charts import ranges as range_charts
+from inferdash.scenario import Scenario
 from inferdash.studies.check import own_accelerators
+from inferdash.studies.numbers import Table
 from inferdash.studies.price import api, breakdown, extras, limits, ownership, ranges, savings
 from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, state
@@ -20,7 +22,9 @@ shown = page.headline_numbers(scenario, result)
 
 
 def save() -> None:
-    table = savings.table(scenario, result)
+    def table(one: Scenario) -> Table:
+        return savings.table(one, page.study(one))
+
     parts.table(table)
     parts.download(table, name="ways-to-save")
 
@@ -33,18 +37,21 @@ def beside() -> None:
 
 def detail() -> None:
     st.markdown(breakdown.turn_sentence(scenario))
-    parts.table(breakdown.part_table(scenario))
+    parts.table(breakdown.part_table)
     parts.chart(charts.turns(), breakdown.turn_rows(scenario), key="turns")
     st.markdown(page.answer_sentence(scenario))
-    costs = page.cost_table(result)
+
+    def costs(one: Scenario) -> Table:
+        return page.cost_table(page.study(one))
+
     parts.table(costs)
     parts.download(costs, name=page.NAME)
-    parts.table(page.token_table(scenario, result))
+    parts.table(lambda one: page.token_table(one, page.study(one)))
 
 
 def growth() -> None:
     control("growth")
-    parts.table(page.growth_table(scenario, result))
+    parts.table(lambda one: page.growth_table(one, page.study(one)))
 
 
 def margin() -> None:
@@ -90,7 +97,7 @@ def owning() -> None:
 def more() -> None:
     controls(*extras.fields(scenario))
     st.markdown(parts.plain(extras.sentence(scenario)))
-    parts.table(extras.table(scenario))
+    parts.table(extras.table)
     st.caption(" ".join((extras.NOTE, parts.plain(extras.sources(scenario)))))
 
 
@@ -112,7 +119,7 @@ def spread() -> None:
 def busiest() -> None:
     controls("rpm", "itpm", "otpm")
     st.markdown(limits.sentence(scenario))
-    parts.table(limits.table(scenario))
+    parts.table(limits.table)
 
 
 def rules() -> None:
@@ -125,7 +132,7 @@ parts.notes([changed] if changed else [])
 controls("api", "service", "marked")
 st.caption(parts.plain(savings.price_sentence(scenario)))
 controls("use_as", "users", "sessions", "volume")
-parts.chart(charts.bars(), page.bar_rows(scenario), key="bars")
+parts.picture(key="bars")
 parts.terms(shown)
 sections(
     {

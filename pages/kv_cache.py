@@ -15,14 +15,13 @@ shown = page.headline_numbers(scenario, result)
 
 
 def lengths() -> None:
-    table = page.length_table(scenario)
-    parts.table(table)
-    parts.download(table, name=page.NAME)
+    parts.table(page.length_table)
+    parts.download(page.length_table, name=page.NAME)
 
 
 def memory_read() -> None:
     st.markdown(page.load_sentence(scenario, result))
-    parts.chart(along_text(), page.load_rows(scenario), key="loading")
+    parts.chart(along_text(), page.load_rows, key="loading")
     unread = page.stored_sentence(scenario, result)
     if unread:
         st.caption(unread)
@@ -30,13 +29,16 @@ def memory_read() -> None:
 
 def held() -> None:
     st.markdown(page.memory_sentence(scenario, result))
-    rows = {"parts": page.memory_rows(result), "room": page.room_rows(scenario)}
-    parts.chart(charts.memory(), rows, key="memory")
+    parts.chart(
+        charts.memory(),
+        lambda one: {"parts": page.memory_rows(page.study(one)), "room": page.room_rows(one)},
+        key="memory",
+    )
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 controls("prompt", "batch", "kv", "grid_prompt", "grid_answer")
-parts.chart(charts.grid(), {"cells": page.grid_rows(scenario)}, key="grid")
+parts.picture(key="grid")
 parts.terms(shown, page.grid_sentence(result))
 sections(
     {

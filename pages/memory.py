@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from inferdash.charts import kv_cache as charts
 from inferdash.studies.run import engine_memory
 from inferdash.studies.run import memory as page
 from inferdash.ui import parts, starting, state
@@ -26,7 +25,7 @@ def engine() -> None:
 
 def nearest() -> None:
     st.markdown(engine_memory.NEAREST)
-    parts.table(engine_memory.nearest_table(scenario))
+    parts.table(engine_memory.nearest_table)
     st.caption(engine_memory.sources_of(scenario))
     parts.download(engine_memory.nearest_table(scenario, sources=True), name="starts")
 
@@ -42,15 +41,14 @@ def several() -> None:
         return
     st.markdown(page.layout_note(scenario))
     parts.notes(page.impossible_layouts(scenario))
-    layouts = page.layout_table(scenario)
-    parts.table(layouts)
-    parts.download(layouts, name=page.NAME)
+    parts.table(page.layout_table)
+    parts.download(page.layout_table, name=page.NAME)
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 parts.notes(page.ways_out(scenario, result))
 controls("gpus", "layout", "prompt", "batch", "speed")
-parts.chart(charts.memory(), page.bar_rows(scenario, result), key="memory")
+parts.picture(key="memory")
 parts.terms(shown)
 sections(
     {

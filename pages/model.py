@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from inferdash.charts.quantization import part_sizes
 from inferdash.facts import library
 from inferdash.studies.check import model as page
 from inferdash.ui import parts, state
@@ -16,16 +15,14 @@ shown = page.headline_numbers(scenario, result)
 
 
 def by_part() -> None:
-    table = page.part_table(scenario)
-    parts.table(table)
-    parts.download(table, name=page.NAME)
-    formats = page.format_table(scenario)
-    if formats.rows:
-        parts.table(formats)
+    parts.table(page.part_table)
+    parts.download(page.part_table, name=page.NAME)
+    if page.format_table(scenario).rows:
+        parts.table(page.format_table)
 
 
 def layers() -> None:
-    parts.table(page.layer_table(scenario))
+    parts.table(page.layer_table)
     parts.preset(scenario.architecture)
 
 
@@ -40,7 +37,7 @@ def every() -> None:
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 controls("model", "weights", "kv")
-parts.chart(part_sizes(), page.size_rows(scenario), key="parts")
+parts.picture(key="parts")
 parts.terms(shown, page.conventions(result))
 sections(
     {

@@ -1,6 +1,5 @@
 """The scenario at a glance, and scenarios worth a look."""
 
-from inferdash.charts import batching as charts
 from inferdash.facts import library
 from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, quantization
@@ -32,10 +31,7 @@ def examples() -> None:
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 controls("model", "accelerator", "gpus", "batch", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
-found = batching.study(scenario)
-curve = batching.curve_rows(scenario, found)
-if curve:
-    parts.chart(charts.curve(), curve, key="curve")
-parts.terms(shown, batching.curve_caption(scenario, found) if curve else "")
+drawn = parts.picture(key="curve")
+parts.terms(shown, batching.curve_caption(scenario, batching.study(scenario)) if drawn else "")
 sections({"Scenarios worth a look": examples, "Why, page by page": why})
 proof(scenario, page.study)

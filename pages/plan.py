@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from inferdash.charts import plan as charts
 from inferdash.studies.run import plan as page
 from inferdash.studies.run import planning, upkeep
 from inferdash.ui import parts, state
@@ -42,7 +41,7 @@ def start() -> None:
 
 
 def rents() -> None:
-    parts.table(page.rent_table(scenario))
+    parts.table(page.rent_table)
     st.caption(page.rent_sources(scenario))
     st.markdown(page.METHOD)
 
@@ -58,9 +57,7 @@ def energy() -> None:
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario), marked=False)
 controls("load_as", *page.load_fields(scenario), "target_first", "target_between")
-frontier = page.frontier_rows(scenario)
-if frontier:
-    parts.chart(charts.frontier(), frontier, key="frontier")
+if parts.picture(key="frontier"):
     st.caption(page.FRONTIER)
 st.markdown(page.cost_sentence(scenario, result))
 if changes:

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from inferdash.charts import prompt_cache as charts
+from inferdash.scenario import Scenario
+from inferdash.studies.numbers import Table
 from inferdash.studies.price import api
 from inferdash.studies.price import prompt_cache as page
 from inferdash.ui import parts, state
@@ -21,7 +22,9 @@ def rules() -> None:
 
 
 def money() -> None:
-    table = page.money_table(scenario, result)
+    def table(one: Scenario) -> Table:
+        return page.money_table(one, page.study(one))
+
     parts.table(table)
     parts.download(table, name=page.NAME)
 
@@ -42,12 +45,12 @@ def prompts() -> None:
 def order() -> None:
     st.markdown(page.order_sentence(scenario))
     parts.order(page.part_rows(scenario))
-    parts.table(page.order_table(scenario))
+    parts.table(page.order_table)
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
 controls("api", "shared", "question", "interval", "lifetime")
-parts.chart(charts.lifetime(), page.lifetime_rows(scenario, result), key="lifetime")
+parts.picture(key="lifetime")
 parts.terms(shown, page.billing_note(scenario))
 sections(
     {

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from inferdash.charts import quantization as charts
+from inferdash.scenario import Scenario
 from inferdash.studies.learn import quantization as page
+from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -14,7 +16,9 @@ shown = page.headline_numbers(scenario, result)
 
 
 def formats() -> None:
-    table = page.format_table(result)
+    def table(one: Scenario) -> Table:
+        return page.format_table(page.study(one))
+
     parts.table(table)
     parts.download(table, name=page.NAME)
 
@@ -31,19 +35,19 @@ def holders() -> None:
 def group() -> None:
     controls("weight_values", "group")
     st.markdown(page.group_sentence(scenario, result))
-    parts.table(page.group_table(scenario, result))
+    parts.table(lambda one: page.group_table(one, page.study(one)))
     st.caption(page.ROUNDING_NOTE)
 
 
 def error() -> None:
     st.markdown(page.error_sentence(scenario, result))
-    parts.chart(charts.error(), page.error_marks(scenario, result), key="error")
+    parts.chart(charts.error(), lambda one: page.error_marks(one, page.study(one)), key="error")
     st.caption(page.ERROR_NOTE)
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 controls("weights", "kv", "bits", "batch")
-parts.chart(charts.sizes(), page.size_rows(scenario, result), key="sizes")
+parts.picture(key="sizes")
 parts.terms(shown, page.FORMAT_NOTE)
 sections(
     {

@@ -4,7 +4,9 @@ import streamlit as st
 
 from inferdash.charts import serving as charts
 from inferdash.charts import speculation as speculation_charts
+from inferdash.scenario import Scenario
 from inferdash.studies.learn import over_time
+from inferdash.studies.numbers import Table
 from inferdash.studies.price import own_requests
 from inferdash.studies.run import serving as page
 from inferdash.studies.run import simulation, speculation, upkeep
@@ -21,7 +23,9 @@ shown = page.headline_numbers(scenario, result)
 
 
 def felt() -> None:
-    table = page.percentile_table(result)
+    def table(one: Scenario) -> Table:
+        return page.percentile_table(page.study(one))
+
     parts.table(table)
     parts.download(table, name=page.NAME)
 
@@ -29,13 +33,11 @@ def felt() -> None:
 def knee() -> None:
     st.markdown(over_time.KNEE)
     controls("target_first", "target_between")
-    curve = over_time.curve_rows(scenario)
-    if curve:
-        parts.chart(charts.knee(), curve, key="knee")
+    parts.chart(charts.knee(), over_time.curve_rows, key="knee")
 
 
 def ways() -> None:
-    parts.table(page.way_table(scenario))
+    parts.table(page.way_table)
 
 
 def batch() -> None:
@@ -43,7 +45,7 @@ def batch() -> None:
         moments = over_time.moment_rows(ran)
         parts.chart(charts.moments("batch", "requests in the batch"), moments, key="batch over time")
         parts.chart(charts.moments("cache", "of the cache in use"), moments, key="cache over time")
-        parts.table(page.figure_table(scenario, result))
+        parts.table(lambda one: page.figure_table(one, page.study(one)))
 
 
 def arrivals() -> None:
@@ -89,8 +91,7 @@ if enough:
     state.offer("Use as many GPUs as it takes", gpus=enough)
 controls("load_as", *load_fields(scenario), "replicas", "schedule", "places", "rule", "speed")
 served = result.batch_mean is not None and ran is not None
-if served and ran:
-    parts.chart(charts.bars(), over_time.bar_rows(ran), key="bars")
+if parts.picture(key="bars"):
     st.caption(over_time.BARS)
 if served:
     sections(

@@ -19,7 +19,7 @@ FLOORS = [
     {"links", "pairs"},
     {"studies"},
     {"charts"},
-    {"answers"},
+    {"answers", "pictures"},
     {"notebook"},
     {"ui", "cli", "http", "assistant", "__main__"},
 ]

@@ -138,7 +138,6 @@ def test_two_tables_lie_side_by_side() -> None:
     a = Table(("s", "B"), (Row("x", "word", ("1", "2")), Row("y", "word", ("3", "4"))))
     b = Table(("s", "B"), (Row("x", "word", ("1", "5")), Row("z", "word", ("", "6"))))
     found = comparison.beside(a, b)
-    assert found is not None
     assert found.columns == ("s, A", "s, B", "B, A", "B, B")
     assert [(row.label, row.values) for row in found.rows] == [
         ("x", ("1", "1", "2", "5")),

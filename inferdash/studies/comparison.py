@@ -17,6 +17,7 @@ from inferdash.scenario import FIELDS, Choices, Scenario, Several, counts, mark
 from inferdash.scenario.marks import clipped
 from inferdash.studies import report
 from inferdash.studies.numbers import Headline, Line, Row, Table, lines, literal, show
+from inferdash.studies.price import traffic
 from inferdash.validated import Quantity
 
 _MOST: Final = 4
@@ -28,7 +29,7 @@ _ALIKE: Final = 0.005
 _TIMES: Final = 1.5
 """From here on a ratio is said as times, below it as per cent."""
 _TINY: Final = 0.01
-_BATCH: Final = re.compile(r"batch [\d,]+")
+_BATCH: Final = re.compile(r"batch ([\d,]+)")
 
 _Words = tuple[str, str, str]
 """Of a ratio: what is said after "times", after per cent where it is above 1, and below."""
@@ -88,6 +89,10 @@ _UNSAID: Final = {"A cache hit is cheaper by", "Memory read per pass, a long tex
 """Ratios of ratios, which nobody would say."""
 
 
+PAGES: Final = {name: study for name, study in report.PAGES.items() if name != traffic.NAME}
+"""The pages whose numbers follow from a link."""
+
+
 class Answer(NamedTuple):
     """What a page says of a scenario."""
 
@@ -134,15 +139,17 @@ class Beside:
             return "limit and expected" if self.a.kind != self.b.kind and self.a.unit == self.b.unit else ""
         if self.unit == "%" and self.a and self.b:
             points = 100 * ((self.b.value or 0.0) - (self.a.value or 0.0))
-            return "no difference" if abs(points) < 0.05 else f"{points:+.1f} points"  # noqa: PLR2004 - as it is rounded
-        return "" if self.ratio is None else f"× {quantities.digits(self.ratio)}"
+            return "the same" if abs(points) < 0.05 else f"{points:+.1f} points"  # noqa: PLR2004 - as it is rounded
+        if self.ratio is None:
+            return ""
+        return "the same" if self.ratio == 1 else f"× {quantities.digits(self.ratio)}"
 
 
 @lru_cache(maxsize=64)
 def answer(page: str, scenario: Scenario) -> Answer:
-    """The sentence and the headline numbers of a page of `report.STUDIES`."""
-    study = report.STUDIES[page]
-    drawn = study.drawn(scenario) if hasattr(study, "drawn") else scenario
+    """The sentence and the headline numbers of a page of `PAGES`."""
+    study = PAGES[page]
+    drawn = study.as_drawn(scenario) if hasattr(study, "as_drawn") else scenario
     result = study.study(drawn)
     return Answer(study.sentence(scenario, result), tuple(study.headline_numbers(drawn, result)))
 
@@ -163,18 +170,26 @@ def sentence(page: str, a: Scenario, b: Scenario) -> str:
     phrases = {phrase: one for one in found if (phrase := _phrase(one, found))}
     if not phrases:
         return "The headline numbers of this page are the same for A and B."
-    shown = [*phrases][:_MOST]
-    return " ".join((f"With B, {_listed(shown)}.", *_batches([phrases[phrase] for phrase in shown])))
+    shown = dict([*phrases.items()][:_MOST])
+    inline, end = _batches(shown)
+    said = [f"{phrase}{inline.get(phrase, '')}" for phrase in shown]
+    return f"With B, {_listed(said)}.{end}"
 
 
-def _batches(found: Sequence[Beside]) -> list[str]:
-    """That numbers are of other batches in A than in B, as where one does not fit; no sentence where they are not."""
-    of: dict[tuple[str, str], list[str]] = {}
-    for one in found:
-        batches = tuple(_BATCH.search(shown.label) if shown else None for shown in (one.a, one.b))
-        if batches[0] and batches[1] and batches[0][0] != batches[1][0]:
-            of.setdefault((batches[0][0], batches[1][0]), []).append(one.name)
-    return [f"{_listed([names[0], *map(_lower, names[1:])])}: A at {a}, B at {b}." for (a, b), names in of.items()]
+def _batches(phrases: Mapping[str, Beside]) -> tuple[dict[str, str], str]:
+    """That numbers are of another batch in B than in A, as where one does not fit.
+
+    What is said behind each phrase, and at the end of the sentence where that is one thing for several.
+    """
+    batches: dict[str, tuple[str, str]] = {}
+    for phrase, one in phrases.items():
+        a, b = (_BATCH.search(shown.label) if shown else None for shown in (one.a, one.b))
+        if a and b and a[0] != b[0]:
+            batches[phrase] = a[1], b[1]
+    if len(batches) > 1 and len({*batches.values()}) == 1:
+        a_batch, b_batch = next(iter(batches.values()))
+        return {}, f" B is at a batch of {b_batch}, A at {a_batch}."
+    return {phrase: f" (batch {b_batch} against {a_batch})" for phrase, (a_batch, b_batch) in batches.items()}, ""
 
 
 def _phrase(one: Beside, found: Sequence[Beside]) -> str:
@@ -215,6 +230,22 @@ def _listed(phrases: Sequence[str]) -> str:
         return phrases[0]
     comma = "," if len(phrases) > 2 else ""  # noqa: PLR2004 - a pair has none
     return f"{', '.join(phrases[:-1])}{comma} and {phrases[-1]}"
+
+
+def tab(title: str, shown: Sequence[Headline], found: Sequence[Beside] = ()) -> str:
+    """The answer in a few words, for a tab, a bookmark or a preview: the page and the first of its numbers.
+
+    Args:
+        title: the page's name.
+        shown: its headline numbers.
+        found: those of two scenarios, whose first is said for both.
+    """
+    first = next((one for one in found if one.comparable and one.a and one.b), None)
+    if first and first.a and first.b:
+        said = (f"{who} {show(one.value, one.unit)}" for who, one in (("A", first.a), ("B", first.b)))
+        return f"{title}: {', '.join(said)}"
+    known = [show(one.value, one.unit) for one in shown[:1] if one.value is not None]
+    return f"{title}{''.join(f': {one}' for one in known)}"
 
 
 def differing(a: Scenario, b: Scenario) -> list[str]:
@@ -284,13 +315,13 @@ def difference(a: Scenario, b: Scenario) -> dict[str, Any]:
     }
 
 
-def beside(a: Table | None, b: Table | None) -> Table | None:
+def beside(a: Table, b: Table) -> Table:
     """Two tables as one, row by row: each column that differs stands there for A and for B.
 
     Rows are found by their label; what one of them does not have is empty.
     """
-    if a is None or b is None or a == b:
-        return a or b
+    if a == b:
+        return b
     there, here = (dict(_labelled(one)) for one in (a, b))
     labels = [*here, *(label for label in there if label not in here)]
     columns = [*b.columns, *(name for name in a.columns if name not in b.columns)]

@@ -5,9 +5,9 @@ from typing import Final
 
 import streamlit as st
 
-from inferdash import links, shipped
+from inferdash import pairs, shipped
 from inferdash.studies.report import PAGES
-from inferdash.ui import navigation, share, state
+from inferdash.ui import comparing, navigation, share, state
 from inferdash.ui.assist import ICON, assist, style
 from inferdash.ui.mending import mended
 from inferdash.ui.sidebar import sidebar
@@ -36,10 +36,11 @@ _top = st.container(horizontal=True, vertical_alignment="center", key="top")
 share.problems()
 _above = st.container()
 share.title()
+comparing.row()
 try:
     _current.run()
 except Exception:  # whatever it is, the reader keeps the way to the other pages and to a scenario that works
-    logging.getLogger("inferdash").exception("%s?%s", _current.url_path, links.encode(state.scenario()))
+    logging.getLogger("inferdash").exception("%s?%s", _current.url_path, pairs.encode(state.pair()))
     mended(_name)
 # The answer is on its way before what stands around it.
 if not state.presented():

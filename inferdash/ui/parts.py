@@ -1,7 +1,7 @@
 """What every page is made of: its sentence, its numbers, its charts, its table, its sources."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
@@ -9,13 +9,16 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from inferdash import quantities
-from inferdash.charts import theme
+from inferdash import pictures, quantities
+from inferdash.charts import side_by_side, theme
+from inferdash.charts.side_by_side import Rows
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
+from inferdash.scenario import Scenario
+from inferdash.studies import comparison
 from inferdash.studies.check import evidence, verdict
 from inferdash.studies.numbers import Headline, Table, literal
-from inferdash.ui import state
+from inferdash.ui import comparing, state
 from inferdash.ui.controls import control
 
 _ADDRESS: Final = re.compile(r"\\:(?=\\/)|www(?=\\\.)|\\@", re.IGNORECASE)
@@ -48,18 +51,27 @@ def result(
         batch: requests in flight that they are of, the scenario's unless said.
         marked: whether the mark is one of what the numbers are of: those of a plan are of its own set-up.
     """
-    scenario = state.scenario()
-    st.set_page_config(page_title=_tab(title, shown))
+    scenario, pair, page = state.scenario(), state.pair(), state.page()
+    both = pair.b is not None and page in comparison.PAGES
+    found = comparison.headlines(page, pair.a, pair.b) if pair.b and both else []
+    st.set_page_config(page_title=f"{comparison.tab(title, shown, found)} · inferdash")
     with st.container(horizontal=True, vertical_alignment="center", key="about"):
-        st.caption(f"{title.removesuffix('?')}: {subject or scenario.subject}", width="content")
+        whose = " of B" if pair.b else ""
+        st.caption(f"{title.removesuffix('?')}{whose}: {subject or scenario.subject}", width="content")
         if marked and any("expected" in f"{one.label} {one.beside}" for one in shown):
             _mark(verdict.mark(scenario, batch=batch))
     for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
     with st.container(key="result"):
-        st.title(sentence, anchor=False)
-        if shown:
-            st.html(f'<dl class="numbers">{"".join(_cell(one) for one in shown)}</dl>')
+        if pair.b and both:
+            st.title(comparison.sentence(page, pair.a, pair.b), anchor=False)
+            comparing.numbers(found, *(comparison.answer(page, one).sentence for one in (pair.a, pair.b)))
+        else:
+            st.title(sentence, anchor=False)
+            if shown:
+                st.html(f'<dl class="numbers">{"".join(_cell(one) for one in shown)}</dl>')
+    if pair.b and not both:
+        st.caption("This page is of B alone: its numbers follow from a file of yours.")
     for note in scenario.notes:
         st.text(note)
 
@@ -75,12 +87,6 @@ def _mark(words: str) -> None:
         on_click=state.ask_for,
         args=(evidence.NAME,),
     )
-
-
-def _tab(title: str, shown: Sequence[Headline]) -> str:
-    """The title of the tab, of a bookmark and of a printed file: the page and the first of its numbers."""
-    known = [quantities.shown(value, unit) for _, value, unit, *_ in shown[:1] if value is not None]
-    return f"{title}{''.join(f': {one}' for one in known)} · inferdash"
 
 
 def _cell(shown: Headline) -> str:
@@ -120,14 +126,39 @@ def plain(text: str) -> str:
     return _ADDRESS.sub(rf"\g<0>{_JOINER}", literal(text))
 
 
-def chart(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str) -> None:
-    """A chart of `charts/` with its rows.
+def picture(*, key: str) -> bool:
+    """The picture of the open page, of both scenarios where two are compared; whether there is one."""
+    found = pictures.picture(state.page(), state.pair())
+    if found:
+        st.vega_lite_chart(filled(found.spec, found.rows), key=key)
+        if found.key:
+            st.caption(found.key)
+    return found is not None
+
+
+def chart(spec: dict[str, Any], rows: Rows | Callable[[Scenario], Rows], *, key: str) -> None:
+    """A chart of `charts/` with its rows, of both scenarios where two are compared and rows are told for any.
 
     Its text for those who do not see it stands in the specification, as a text that changes would have the browser
     build the chart anew; what it shows of the scenario is the sentence that stands beside it. Rows are those that the
     chart names, as it fails over others when they change.
     """
-    st.vega_lite_chart(filled(spec, rows), key=key)
+    a = state.beside()
+    if not callable(rows):
+        _of_b_alone()
+        st.vega_lite_chart(filled(spec, rows), key=key)
+        return
+    of_b, of_a = rows(state.scenario()), rows(a) if a else {}
+    if of_a and of_b and of_a != of_b:
+        spec, of_b = side_by_side.over(spec), side_by_side.rows_over(spec, of_a, of_b)
+        st.caption(pictures.KEY)
+    if of_b:
+        st.vega_lite_chart(filled(spec, of_b), key=key)
+
+
+def _of_b_alone() -> None:
+    if state.beside():
+        st.caption("Of B:")
 
 
 def choosable(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, name: str) -> Any:
@@ -144,9 +175,18 @@ def filled(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]
     return {**shown, "datasets": {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}}
 
 
-def table(content: Table) -> None:
-    """A table as a person reads it."""
-    st.markdown(content.markdown())
+def table(content: Table | Callable[[Scenario], Table]) -> None:
+    """A table as a person reads it, of both scenarios where two are compared and it is told for any."""
+    if not callable(content):
+        _of_b_alone()
+    st.markdown(_of_both(content).markdown())
+
+
+def _of_both(content: Table | Callable[[Scenario], Table]) -> Table:
+    if not callable(content):
+        return content
+    a, b = state.beside(), content(state.scenario())
+    return comparison.beside(content(a), b) if a else b
 
 
 _SIDE_BY_SIDE: Final = 6
@@ -169,11 +209,11 @@ def narrowed(label: str, options: Sequence[str], *, key: str) -> str | None:
     return st.selectbox(label, options, index=None, placeholder="All", key=key, on_change=state.acted)
 
 
-def download(content: Table, *, name: str) -> None:
-    """The rows of a table in base units, to download."""
+def download(content: Table | Callable[[Scenario], Table], *, name: str) -> None:
+    """The rows of a table in base units, to download; of both scenarios as in the table."""
     st.download_button(
         "Download as CSV",
-        lambda: pd.DataFrame(content.records()).to_csv(index=False),
+        lambda: pd.DataFrame(_of_both(content).records()).to_csv(index=False),
         file_name=f"{name} {state.scenario().subject}.csv".replace(" ", "-").replace(",", ""),
         mime="text/csv",
         icon=":material/download:",

@@ -8,29 +8,35 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
-from inferdash import links
+from inferdash import pairs
 from inferdash.links import Problem
-from inferdash.studies.report import markdown
+from inferdash.studies.comparison import markdown
 from inferdash.ui import state
 from inferdash.ui.copying import copy_button
 
+_COMPARE: Final = "Keeps this scenario as A. What you change from then on is B, beside it on every page."
 _ONLY_HERE: Final = {"localhost", "127.0.0.1", "::1"}
 
 
 def buttons() -> None:
-    """The buttons that show a page to an audience and share it; the window of the second is built when it is opened."""
+    """The buttons that pin a scenario, show a page and share it; the window of the last is built when it is opened."""
     if state.presented():
         st.button("End", icon=":material/close:", key="end", on_click=state.present, kwargs={"on": False})
         return
+    if not state.beside():
+        st.button("Compare", icon=":material/compare_arrows:", key="compare", on_click=state.compare, help=_COMPARE)
     st.button("Present", icon=":material/slideshow:", key="present", on_click=state.present, kwargs={"on": True})
     if st.button("Share", icon=":material/share:", key="share", on_click=state.acted):
         _window()
 
 
 def title() -> None:
-    """The reader's own title, as text and nothing else."""
-    if state.scenario().title:
-        st.text(state.scenario().title)
+    """The reader's own title, of both scenarios where two are compared, as text and nothing else."""
+    pair = state.pair()
+    titles = {"A": pair.a.title, "B": pair.b.title} if pair.b and pair.a.title != pair.b.title else {"": pair.a.title}
+    said = [f"{name}: {title}" if name else title for name, title in titles.items() if title]
+    if said:
+        st.text("  ·  ".join(said))
 
 
 def problems() -> None:
@@ -52,10 +58,10 @@ def _boxed(title: str, found: Sequence[Problem], *, key: str) -> None:
 
 @st.dialog("Share this scenario", width="medium", on_dismiss=state.acted)
 def _window() -> None:
-    scenario = state.scenario()
+    pair = state.pair()
     address = urlsplit(st.context.url or "")
-    link = f"{address.scheme}://{address.netloc}{address.path}?{links.encode(scenario)}"
-    page = markdown(scenario, link)
+    link = f"{address.scheme}://{address.netloc}{address.path}?{pairs.encode(pair)}"
+    page = markdown(pair, link)
     with st.container(horizontal=True):
         copy_button("Copy link", link)
         copy_button("Copy page as Markdown", page)

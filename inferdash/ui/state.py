@@ -4,6 +4,8 @@ A widget is drawn from the scenario in every run: the value is its default, and 
 scenario. What a widget holds counts once, in the callback of the reader's own change (`taken`). Any other change, by
 a button or by the address, begins a new edition, in which every widget is a new one that knows only the scenario.
 So there is no second copy of a value that could be older than the first.
+
+While two scenarios are compared, the one that is turned is B; A lies beside it and waits. No widget knows of A.
 """
 
 import logging
@@ -16,9 +18,10 @@ from typing import Any, Final, NoReturn
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from inferdash import links, quantities
+from inferdash import links, pairs, quantities
 from inferdash.facts.precision import FILES
 from inferdash.links import BASELINE, Problem
+from inferdash.pairs import Pair
 from inferdash.scenario import BASE, FIELDS, Scenario, is_number, mark
 from inferdash.validated import Quantity
 
@@ -36,6 +39,8 @@ class _Session:
     """What is known of one reader."""
 
     scenario: Scenario = BASELINE
+    beside: Scenario | None = None
+    """A, where the scenario is the B of a comparison."""
     edition: str = field(default_factory=_edition)
     page: str = ""
     visit: str = field(default_factory=_edition)
@@ -98,6 +103,48 @@ def sync(page: str) -> None:
 def scenario() -> Scenario:
     """The scenario of this run."""
     return _session().scenario
+
+
+def page() -> str:
+    """The name of the open page."""
+    return _session().page
+
+
+def beside() -> Scenario | None:
+    """A, where the scenario of this run is the B of a comparison."""
+    return _session().beside
+
+
+def pair() -> Pair:
+    """What the link of this run holds."""
+    session = _session()
+    return Pair(session.beside, session.scenario) if session.beside else Pair(session.scenario)
+
+
+def compare() -> None:
+    """Callback that pins the scenario as A; B begins as its copy."""
+    _compared(beside=_session().scenario)
+
+
+def swap() -> None:
+    """Callback that exchanges A and B, so that what was A is turned now."""
+    session = _session()
+    if session.beside:
+        _compared(scenario=session.beside, beside=session.scenario)
+
+
+def drop(which: str) -> None:
+    """Callback that ends a comparison with the other one as the scenario: drops "a" or "b"."""
+    session = _session()
+    _compared(scenario=session.beside if which == "b" and session.beside else session.scenario, beside=None)
+
+
+def _compared(*, beside: Scenario | None, scenario: Scenario | None = None) -> None:
+    session = _session()
+    if scenario:
+        session.scenario, session.unread = scenario, {}
+    session.beside, session.edited, session.link_problems = beside, True, ()
+    _renew(session)
 
 
 def shown(name: str) -> Any:
@@ -257,7 +304,7 @@ def longest(name: str) -> int:
 def ask_for(page: str, query: str | None = None) -> None:
     """Callback of a link: the run that begins goes on to the page, with the scenario as it then is, or a link's."""
     acted()
-    _session().goal = page, None if query is None else tuple(links.parameters(links.decode(query).scenario).items())
+    _session().goal = page, None if query is None else tuple(pairs.parameters(pairs.decode(query).pair).items())
 
 
 def go_on(pages: Mapping[str, StreamlitPage]) -> None:
@@ -309,11 +356,13 @@ def _read(fresh: Mapping[str, Any]) -> None:
 
 def _follow(session: _Session, address: Pairs) -> None:
     try:
-        decoded = links.decode(address)
+        decoded = pairs.decode(address)
     except Exception:  # reading a link never fails; if it does, the reader still has a page
         logging.getLogger("inferdash").exception("a link of %d parameters", len(address))
-        decoded = links.Decoded(BASELINE, (Problem("", "The link could not be read."),), None)
-    session.scenario, session.link_problems = decoded.scenario, decoded.problems
+        decoded = pairs.Decoded(Pair(BASELINE), (Problem("", "The link could not be read."),))
+    found = decoded.pair
+    session.scenario, session.beside = found.edited, found.a if found.b else None
+    session.link_problems = decoded.problems
     session.unread, session.address = {}, address
     _renew(session)
 
@@ -330,7 +379,7 @@ def _write(address: Pairs) -> None:
 
 def _parameters() -> Pairs:
     shown = ((links.PRESENT, "1"),) if _session().presented else ()
-    return (*shown, *links.parameters(_session().scenario).items())
+    return (*shown, *pairs.parameters(pair()).items())
 
 
 def _presented(address: Pairs) -> bool:

@@ -22,7 +22,7 @@ from inferdash.studies.numbers import Headline, Row, Table, at_limit, leading, n
 
 NAME: Final = "compute_vs_memory"
 TITLE: Final = "Compute vs memory"
-drawn: Final = fitting
+as_drawn: Final = fitting
 """What the page shows of a scenario: the largest batch that fits where its own does not."""
 _ALIKE: Final = 1.05
 """Below this factor two times are said to be about the same."""
