@@ -51,7 +51,7 @@ def ratios(
                 continue
             for most in places:
                 place = int(np.searchsorted(PLACES, most))
-                if curves.most_places[0] < most:
+                if curves.most_places[0, place] < most:
                     continue
                 full = curves.full_per_s[0, place] * curves.layout.data
                 for count in replicas:

@@ -138,7 +138,7 @@ class Setup:
             inter_token_latency_s=at(curves.latency_s[row, regular, place]),
             batch=min(float(PLACES[place]), at(curves.batches[row, regular])),
             memory_bytes=float(curves.memory_bytes[row, place]),
-            usable_bytes=float(curves.usable_bytes[row]),
+            usable_bytes=float(curves.usable_bytes[row, place]),
         )
 
     def fewest(self, demand: Demand) -> int:
@@ -173,9 +173,9 @@ class Setup:
         tried: tuple[tuple[Reason, bool, float, float], ...] = (
             (
                 "memory",
-                curves.most_places[row] < 1,
+                curves.most_places[row, 0] < 1,
                 float(curves.memory_bytes[row, 0]),
-                float(curves.usable_bytes[row]),
+                float(curves.usable_bytes[row, 0]),
             ),
             ("first token", first_s > demand.time_to_first_token_s, first_s, demand.time_to_first_token_s),
             ("inter-token", not carried, latency_s, demand.inter_token_latency_s),

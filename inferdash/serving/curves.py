@@ -18,7 +18,7 @@ from inferdash.physics.expected import expected_pass
 from inferdash.physics.memory import free_bytes_of_one, largest_batch
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
-from inferdash.serving.offers import MOST_PLACES, NODE, Demand, Offer, layouts, linked
+from inferdash.serving.offers import MOST_PLACES, NODE, Demand, Offer, layouts, linked, started_for
 from inferdash.serving.requests import Floats
 
 PAGE: Final = 16
@@ -63,9 +63,9 @@ class Curves:
     memory_bytes: Floats
     """That are in use on one accelerator where all places are taken, by accelerator and place."""
     usable_bytes: Floats
-    """Of one accelerator, by accelerator."""
+    """Of one accelerator, by accelerator and place: an engine keeps more for a larger batch limit."""
     most_places: Floats
-    """Requests whose caches fit, by accelerator; 0 where the parameters do not."""
+    """Requests whose caches fit, by accelerator and place; 0 where the parameters do not."""
     batches: Floats
     """The mean batch, by accelerator, replicas and load."""
 
@@ -97,7 +97,7 @@ class Curves:
             part = np.where(np.isfinite(high), part, 0.0)
         carried = self.carried_per_s[:, None, None, :]
         low, high = at(carried, last), at(carried, last + 1)
-        fits = (self.most_places[:, None, None] >= PLACES) & (last[..., 0] >= 0)
+        fits = (self.most_places[:, None] >= PLACES) & (last[..., 0] >= 0)
         return np.where(fits, low + np.clip(part, 0, 1) * (high - low), 0.0)
 
 
@@ -117,16 +117,16 @@ def curves_of(demand: Demand, offer: Offer) -> Iterator[Curves]:
                 one = _curves(demand, offer, members, weights=weights, cache=cache, layout=layout)
                 yield one
                 if layout.gpus <= NODE:
-                    held = {name for name, most in zip(names, one.most_places, strict=True) if most >= 1}
+                    held = {name for name, most in zip(names, one.most_places[:, 0], strict=True) if most >= 1}
                     left = tuple(name for name in left if name not in held)
 
 
 def deployment_of(
-    offer: Offer, names: Sequence[str], *, weights: str, cache: str, layout: Layout, context: int
+    offer: Offer, names: Sequence[str], *, weights: str, cache: str, layout: Layout, context: int, places: int
 ) -> Deployment:
     """The model on an accelerator, or on several side by side, with the memory that an engine has of each.
 
-    `context` is the tokens of the longest request.
+    `context` is the tokens of the longest request, `places` the batch limit with which the engine is started.
     """
     chips, precision = [offer.accelerators[name] for name in names], PRECISIONS[weights]
     shape = shape_of(offer.model, fp4_experts=precision == PRECISIONS["mxfp4"])
@@ -142,7 +142,8 @@ def deployment_of(
     )
     held = float(whole.stored_bytes_of_one)
     rooms = [
-        offer.room.of(chip, shape, layout, tokens=offer.pass_tokens, context=context, weights=held) for chip in chips
+        offer.room.of(chip, shape, layout, places=places, tokens=offer.pass_tokens, context=context, weights=held)
+        for chip in chips
     ]
     return replace(whole, memory=cast("float", rooms[0] if alone else column(rooms)))
 
@@ -155,7 +156,14 @@ def whole_pages(tokens: int) -> int:
 def _curves(
     demand: Demand, offer: Offer, names: tuple[str, ...], *, weights: str, cache: str, layout: Layout
 ) -> Curves:
-    deployment = deployment_of(offer, names, weights=weights, cache=cache, layout=layout, context=demand.tokens)
+    started = {
+        places: deployment_of(
+            offer, names, weights=weights, cache=cache, layout=layout, context=demand.tokens, places=places
+        )
+        for places in dict.fromkeys(started_for(int(places)) for places in PLACES)
+    }
+    memory = np.hstack([np.atleast_2d(started[started_for(int(places))].memory) for places in PLACES])
+    deployment = next(iter(started.values()))
 
     def pass_s(*, requests: Number, positions: Number, past: Number) -> Floats:
         """Seconds of a pass in which every group of accelerators has that many requests."""
@@ -210,7 +218,8 @@ def _curves(
         latency_s=latency_s_, batch=BATCHES, crowded=np.maximum(crowded, BATCHES), growth=growth_
     )
     tokens = whole_pages(demand.tokens)
-    free = free_bytes_of_one(deployment, requests=layout.data * PLACES, tokens=tokens)
+    by_place = replace(deployment, memory=cast("float", memory))
+    free = free_bytes_of_one(by_place, requests=layout.data * PLACES, tokens=tokens)
     return Curves(
         accelerators=names,
         weights=weights,
@@ -220,8 +229,8 @@ def _curves(
         full_per_s=full_per_s,
         first_token_s=np.maximum.accumulate(np.where(below, first_token_s, np.inf), axis=-1),
         latency_s=np.maximum.accumulate(late_latency_s, axis=-1),
-        memory_bytes=np.atleast_2d(deployment.memory - free),
-        usable_bytes=np.ravel(deployment.memory),
-        most_places=np.ravel(largest_batch(deployment, tokens=tokens)) / layout.data,
+        memory_bytes=memory - free,
+        usable_bytes=memory,
+        most_places=np.asarray(largest_batch(by_place, tokens=tokens)) / layout.data,
         batches=np.asarray(batches)[:, :, 0],
     )

@@ -59,6 +59,15 @@ class Demand:
 
 MOST_PLACES: Final = 1024
 """Requests in a batch of a group of accelerators, at most."""
+_FEWER_PLACES: Final = 256
+
+
+def started_for(places: int) -> int:
+    """Requests for which an engine with this batch limit keeps memory: one of two numbers, never fewer than the limit.
+
+    Two, as memory then need not be worked out for each batch limit that is tried.
+    """
+    return _FEWER_PLACES if places <= _FEWER_PLACES else MOST_PLACES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +77,13 @@ class Room:
     rule: EngineMemory = field(default_factory=lambda: library.memory_of("vllm"))
     version: str = ""
     """Of the engine; the middle of all where empty."""
-    requests: int = MOST_PLACES
-    """For which it tries out the sampler: the largest batch limit, so that every smaller one has room too."""
 
     def weights(self, model: Architecture, precision: Precision) -> float:
         """Bytes of the parameters in memory, on all accelerators of a replica together."""
         return float(held_bytes(model, precision, self.rule, version=self.version))
 
     def of(
-        self, chip: Accelerator, shape: Shape, layout: Layout, *, tokens: int, context: int, weights: float
+        self, chip: Accelerator, shape: Shape, layout: Layout, *, places: int, tokens: int, context: int, weights: float
     ) -> float:
         """Bytes of one accelerator for parameters and caches.
 
@@ -84,6 +91,7 @@ class Room:
             chip: the accelerator.
             shape: of the model.
             layout: how a replica shares it.
+            places: the batch limit.
             tokens: of a pass.
             context: tokens of a prompt and its answer.
             weights: bytes of the parameters on the accelerator.
@@ -97,7 +105,7 @@ class Room:
             expert=layout.expert,
             version=self.version,
             tokens=tokens,
-            requests=self.requests,
+            requests=started_for(places),
             context=context,
             weights=weights,
         )

@@ -167,6 +167,7 @@ def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int =
         cache=candidate.cache,
         layout=candidate.layout,
         context=demand.tokens,
+        places=candidate.places,
     )
     how = Scheduling(
         places=candidate.places,

@@ -10,6 +10,8 @@ from inferdash.studies.numbers import Estimate
 
 _MOST_GPUS: Final = 1024
 _LARGER_SHARE: Final = 0.95
+FEWER_REQUESTS: Final = 256
+"""For which an engine keeps less memory than for its default of 1,024 on accelerators of 70 GB or more."""
 
 
 def batch_of(scenario: Scenario, *, tokens: int) -> Estimate:
@@ -60,7 +62,17 @@ def ways_out(scenario: Scenario, *, tokens: int) -> dict[str, dict[str, Any]]:
     more = {f"Use {gpus:,} GPUs": {"gpus": gpus}} if gpus and gpus > scenario.gpus else {}
     taken = that_fit(scenario.model_copy(update={"engine_share": _LARGER_SHARE}), tokens=tokens)
     share = {f"Let the engine take {_LARGER_SHARE:.0%} of the memory": {"engine_share": _LARGER_SHARE}} if taken else {}
-    return more | share
+    most = with_fewer_requests(scenario, tokens=tokens)
+    fewer = {f"Start the engine for {FEWER_REQUESTS:,} requests": {"max_num_seqs": FEWER_REQUESTS}} if most else {}
+    return fewer | more | share
+
+
+def with_fewer_requests(scenario: Scenario, *, tokens: int) -> int:
+    """Requests that fit where the engine is started for fewer at a time; 0 where that makes no room."""
+    kept = scenario.kept
+    if kept is None or kept.requests[1] <= FEWER_REQUESTS:
+        return 0
+    return that_fit(scenario.model_copy(update={"max_num_seqs": FEWER_REQUESTS}), tokens=tokens)
 
 
 def fewest(scenario: Scenario, *, requests: int, tokens: int) -> int | None:

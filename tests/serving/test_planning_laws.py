@@ -77,15 +77,17 @@ def test_the_numbers_of_a_set_up_by_hand() -> None:
     """One H100 with bf16: the passes are those of the formulas, one by one."""
     given = offer(weights=("bf16",), caches=("bf16",), accelerators={"h100-sxm": CHIPS["h100-sxm"]})
     (curves,) = (one for one in curves_of(CHAT, given) if one.layout.gpus == 1)
-    machine = deployment_of(given, ("h100-sxm",), weights="bf16", cache="bf16", layout=curves.layout, context=1280)
+    machine = deployment_of(
+        given, ("h100-sxm",), weights="bf16", cache="bf16", layout=curves.layout, context=1280, places=256
+    )
     reading = expected(machine, VLLM, requests=1, positions=1024, past=0)
     writing = expected(machine, VLLM, requests=40, positions=1, past=1024 + 128)
     assert reading
     assert writing
     load = 40 / (40 * reading.pass_s + 255 * writing.pass_s)
     assert load == pytest.approx(curves.carried_per_s[0, np.argmin(np.abs(curves.carried_per_s[0] - load))])
-    free = free_bytes_of_one(machine, requests=curves.most_places[0], tokens=1280)
-    more = free_bytes_of_one(machine, requests=curves.most_places[0] + 1, tokens=1280)
+    free = free_bytes_of_one(machine, requests=curves.most_places[0, 0], tokens=1280)
+    more = free_bytes_of_one(machine, requests=curves.most_places[0, 0] + 1, tokens=1280)
     assert free >= 0 > more
 
 
@@ -94,7 +96,9 @@ def test_what_is_found_is_not_read() -> None:
     given = offer(weights=("bf16",), caches=("bf16",), accelerators={"h100-sxm": CHIPS["h100-sxm"]})
     demand = replace(CHAT, found_share=1.0)
     assert demand.found == 1023
-    machine = deployment_of(given, ("h100-sxm",), weights="bf16", cache="bf16", layout=Layout(even=False), context=1280)
+    machine = deployment_of(
+        given, ("h100-sxm",), weights="bf16", cache="bf16", layout=Layout(even=False), context=1280, places=1
+    )
     token = expected(machine, VLLM, requests=1, positions=1, past=1023)
     assert token
     (curves,) = (one for one in curves_of(demand, given) if one.layout.gpus == 1)
@@ -136,7 +140,13 @@ def test_what_holds_fits_and_is_within_the_targets() -> None:
         given = offer(model, (weights,))
         for one in held(CHAT, given):
             machine = deployment_of(
-                given, (one.accelerator,), weights=one.weights, cache=one.cache, layout=one.layout, context=1280
+                given,
+                (one.accelerator,),
+                weights=one.weights,
+                cache=one.cache,
+                layout=one.layout,
+                context=1280,
+                places=one.places,
             )
             taken = one.places * one.layout.data
             assert free_bytes_of_one(machine, requests=taken, tokens=whole_pages(CHAT.tokens)) >= 0
@@ -168,6 +178,7 @@ def test_reasons_of_failure_are_true() -> None:
             cache=failure.cache,
             layout=failure.layout,
             context=1280,
+            places=1,
         )
         together = failure.layout.data
         free = free_bytes_of_one(machine, requests=together, tokens=1280)

@@ -8,7 +8,7 @@ from inferdash.scenario import Scenario, measured
 from inferdash.studies import capacity
 from inferdash.studies.learn import batching, compute_vs_memory, over_time, overview, quantization
 from inferdash.studies.numbers import Estimate, Headline, leading
-from inferdash.studies.run import memory, plan, planning
+from inferdash.studies.run import memory, plan, planning, serving
 
 LONG = "model=qwen3-235b-a22b&weights=fp8&gpus=8&prompt=32768"
 
@@ -58,6 +58,27 @@ def test_where_nothing_fits_there_is_no_price_and_a_way_out() -> None:
     for changes in ways.values():
         assert capacity.that_fit(ours.model_copy(update=changes), tokens=ours.prompt) >= 1
     assert capacity.ways_out(scenario("v=2"), tokens=1024) == {}
+
+
+def test_an_engine_started_for_fewer_requests_has_room_and_every_page_says_so() -> None:
+    """gpt-oss-120b is logged not to start on an H100 at 0.90 with vLLM's defaults (vllm#23278: 2.14 GiB too few)."""
+    ours = scenario("model=gpt-oss-120b&v=2")
+    assert capacity.that_fit(ours, tokens=ours.prompt) == 0
+    said = overview.sentence(ours, overview.study(ours))
+    name, changes = next(iter(capacity.ways_out(ours, tokens=ours.prompt).items()))
+    assert name == "Start the engine for 256 requests"
+    most = capacity.that_fit(ours.model_copy(update=changes), tokens=ours.prompt)
+    assert f"started for 256 at a time it holds {most}" in said
+    result = serving.study(ours)
+    assert result.batch_mean
+    assert any("at its default of 1,024 it would have no room" in one for one in serving.notes(ours, result, None))
+    chat = scenario("v=2")
+    assert not any("no room" in one for one in serving.notes(chat, serving.study(chat), None))
+    alone = scenario("model=gpt-oss-120b&considered=h100-sxm&formats=files&most_gpus=1&load=1&v=2")
+    found = planning.planned(alone)
+    assert found
+    assert found.best
+    assert (found.best.gpus, planning.changes(alone)["max_num_seqs"]) == (1, 256)
 
 
 def test_expected_leads_with_its_band_and_the_limit_beside() -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.scenario import Scenario
-from inferdash.studies.capacity import apart, fewest, that_fit
+from inferdash.studies.capacity import FEWER_REQUESTS, apart, fewest, that_fit, with_fewer_requests
 from inferdash.studies.learn import batching, compute_vs_memory
 from inferdash.studies.numbers import EXPECTED, Estimate, Headline, leading, number, part
 
@@ -74,6 +74,9 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
         gpus = fewest(scenario, requests=1, tokens=scenario.prompt)
         takes = f"it takes {quantities.count(gpus, 'GPU')}" if gpus else "no number of GPUs holds it"
         share = ", or a larger share of the memory than usual" if result.largest_batch else ""
+        fewer = with_fewer_requests(scenario, tokens=scenario.prompt)
+        if fewer and scenario.max_num_seqs is None:
+            takes = f"started for {FEWER_REQUESTS} at a time it holds {fewer:,}; else {takes}"
         return f"{subject} has no room for a request beside what {scenario.program.name} keeps: {takes}{share}."
     speed, cost = result.output_speed.expected, result.usd_per_mtok_written_estimate.expected
     if scenario.speed != EXPECTED or speed is None or cost is None or result.compared_batch > fit:

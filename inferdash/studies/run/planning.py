@@ -14,7 +14,7 @@ from inferdash.scenario import BASE, Scenario
 from inferdash.serving import planner
 from inferdash.serving.commands import SLACK, Command, commands
 from inferdash.serving.curves import Curves, curves_of, deployment_of
-from inferdash.serving.offers import MOST_PLACES, Demand, Offer, Room
+from inferdash.serving.offers import Demand, Offer, Room, started_for
 from inferdash.serving.planner import Plan
 from inferdash.studies.run.simulation import only
 
@@ -154,7 +154,7 @@ def changes(scenario: Scenario) -> dict[str, Any]:
         "pipeline_parallel": layout.pipeline if kind == "mixed" else 1,
         "expert_parallel": kind == "mixed" and layout.expert > 1,
         "memory_of": "engine",
-        "max_num_seqs": MOST_PLACES,
+        "max_num_seqs": started_for(one.places),
         "max_num_batched_tokens": offer(scenario).pass_tokens,
         "replicas": one.replicas,
         "rule": "turns",
@@ -178,7 +178,13 @@ def worked(scenario: Scenario) -> None:
         return
     best, asked, given = found.best, demand(scenario), offer(scenario)
     machine = deployment_of(
-        given, (best.accelerator,), weights=best.weights, cache=best.cache, layout=best.layout, context=asked.tokens
+        given,
+        (best.accelerator,),
+        weights=best.weights,
+        cache=best.cache,
+        layout=best.layout,
+        context=asked.tokens,
+        places=best.places,
     )
     past = asked.prompt + asked.answer / 2
     with section("A prefill"):

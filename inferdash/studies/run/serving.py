@@ -10,7 +10,7 @@ from inferdash.scenario import Scenario
 from inferdash.scenario.operation import SCHEDULES
 from inferdash.serving import summary as summaries
 from inferdash.serving.summary import Summary
-from inferdash.studies.capacity import fewest
+from inferdash.studies.capacity import fewest, that_fit
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.run.simulation import LONGEST, MOST, Run, ceiling_per_s, run
 from inferdash.studies.run.speculation import words
@@ -217,6 +217,8 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         found.append("Simulate at least 1,000 requests to get a 99th percentile.")
     if scenario.lacks_drafter:
         found.append(f"{scenario.architecture.name} is not known to have MTP layers: nothing is proposed.")
+    if result.batch_mean is not None and scenario.served.max_num_seqs != scenario.max_num_seqs:
+        found += _started(scenario)
     groups = scenario.served.sharing.data
     if groups > 1:
         found.append(f"Each of the {groups:,} data-parallel groups counts as a replica of its own.")
@@ -231,6 +233,15 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
     if model.context and text > model.context:
         found.append(f"{model.name} was made for {model.context:,} tokens; prompt and answer are {text:,}.")
     return found
+
+
+def _started(scenario: Scenario) -> list[str]:
+    """That an engine started as it is by default would have no room, where it has some as it is served."""
+    kept = scenario.kept
+    if kept is None or that_fit(scenario, tokens=scenario.prompt + scenario.answer):
+        return []
+    limit = f"{scenario.program.name} is started for {scenario.places:,} requests, the batch limit"
+    return [f"{limit}; at its default of {kept.requests[1]:,} it would have no room."]
 
 
 def percentile_table(result: Serving) -> Table:
