@@ -202,8 +202,11 @@ def taken(name: str, widget: str, *, everywhere: bool) -> None:
 
 
 def _published(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The same, and with a model the format in which its maker publishes it, where none is said and it is another."""
-    if "model" not in fields or "weights" in fields:
+    """The same, and with another model the format in which its maker publishes it, where none is said.
+
+    A widget that the server had forgotten says its value again, as if new: the model that is there is no change.
+    """
+    if "weights" in fields or fields.get("model", scenario().model) == scenario().model:
         return dict(fields)
     found, _ = links.read(fields, scenario())
     return dict(fields) if found.weights in {FILES, found.architecture.weights} else {"weights": FILES, **fields}

@@ -14,8 +14,6 @@ pytestmark = pytest.mark.browser
 
 SEED: Final = 1
 PAIRS: Final = circuit(tuple(PAGES))
-LOST: Final = 0.03
-"""Share of key presses that may meet the moment in which a field is drawn anew: 2 of 182 were seen when busy."""
 
 
 def begun(page: Page, *, unfolded: bool = False) -> Walk:
@@ -29,19 +27,19 @@ def begun(page: Page, *, unfolded: bool = False) -> Walk:
 def test_every_page_after_every_other_shows_what_its_link_shows(page: Page) -> None:
     walk = begun(page)
     from_links(walk, PAIRS)
-    assert len(walk.found) <= LOST * len(PAIRS), _told(walk, len(PAIRS))
+    assert not walk.found, _told(walk, len(PAIRS))
 
 
 def test_a_click_before_the_page_has_come_loses_nothing(page: Page) -> None:
     walk = begun(page, unfolded=True)
     in_one_session(walk, PAIRS[::14], pause=False)
-    assert len(walk.found) <= 1, _told(walk, len(PAIRS[::14]))
+    assert not walk.found, _told(walk, len(PAIRS[::14]))
 
 
 def test_back_and_forward_between_pages_lose_nothing(page: Page) -> None:
     walk = begun(page)
     back_and_forth(walk, PAIRS[3::17], pause=True)
-    assert len(walk.found) <= 1, _told(walk, len(PAIRS[3::17]))
+    assert not walk.found, _told(walk, len(PAIRS[3::17]))
 
 
 def _told(walk: Walk, tried: int) -> str:

@@ -272,6 +272,25 @@ def test_a_model_comes_in_the_format_that_its_maker_publishes_until_another_is_c
     assert address(old) == {"model": "gpt-oss-120b", "weights": "files", "v": "1"}
 
 
+def test_the_same_model_said_again_keeps_the_chosen_format() -> None:
+    """As a browser does for a widget that the server forgot when the reader went on at once."""
+
+    def script() -> None:
+        import streamlit as st  # noqa: PLC0415 - AppTest runs the body of a function alone
+
+        from inferdash.ui import state  # noqa: PLC0415 - the same
+
+        state.sync("overview")
+        st.session_state["again"] = state.scenario().model
+        state.taken("model", "again", everywhere=True)
+        st.text(state.scenario().weights)
+
+    app = AppTest.from_function(script)
+    for name, value in {"model": "gemma-3-27b", "weights": "fp32", "v": "2"}.items():
+        app.query_params[name] = value
+    assert app.run().text[0].value == "fp32"
+
+
 def test_where_no_request_fits_a_button_mends_it() -> None:
     app = opened("overview", "model=gpt-oss-120b&v=2")
     assert "has no room for a request" in app.title[0].value
