@@ -23,8 +23,8 @@ _OTHERS: Final = (
     Pressed("prompt-cache", "Shared prefix, tokens"),
     Pressed("experts", query="model=mixtral-8x7b&v=1"),
     Pressed("feature-cost", "Users"),
-    Pressed("serving", "Load, requests per second"),
-    Pressed("plan", "Load, requests per second"),
+    Pressed("serving", "Load, requests/s"),
+    Pressed("plan", "Load, requests/s"),
     Pressed("traffic", "Input price, $ per million", before="Try an example"),
 )
 PRESSED: Final = {page.replace("_", "-"): Pressed(page.replace("_", "-")) for page in PAGES} | {

@@ -68,13 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="inferdash", description="What inference takes, what it costs, and why.")
     parser.add_argument("--port", type=_port, default=8501, help="port of the dashboard (8501)")
-    parser.add_argument("--address", default="localhost", help="address that it listens on (localhost)")
+    parser.add_argument("--address", default="localhost", help="address to listen on (localhost)")
     parser.add_argument(
         "--host",
         action="append",
         default=[],
         metavar="NAME",
-        help="a name by which browsers may reach it; without one, any for an address that is not local",
+        help="a host name that browsers may use; without one, any for an address that is not local",
     )
     commands = parser.add_subparsers(
         dest="command", metavar="report, model, replay, score, mcp", title="instead of the dashboard"
@@ -92,7 +92,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     run.add_argument(
         "file",
         metavar="FILE",
-        help="a trace or a log of usage, CSV or JSON, or a folder or ZIP archive of them; - reads what is piped in",
+        help="a trace or a usage log, CSV or JSON, or a folder or ZIP archive of them; - reads standard input",
     )
     run.add_argument(
         "--prices",
@@ -103,22 +103,22 @@ def _run(arguments: Sequence[str] | None) -> int:
     run.add_argument("--rules", help=f"of the cache, in tokens and seconds ({_RULES}, or those of the API)")
     run.add_argument("--block", type=int, default=0, help="tokens of a block of a trace (or as its numbers say)")
     run.add_argument("--time-unit", choices=tuple(UNITS), default="", help="of a trace (or as its times say)")
-    run.add_argument("--dates", choices=("month", "day"), default="", help="what stands first in 11/02/2026")
+    run.add_argument("--dates", choices=("month", "day"), default="", help="what comes first in 11/02/2026")
     run.add_argument("--json", action="store_true", help="as JSON")
-    tests = commands.add_parser("score", help="hold load tests against what is expected of them")
+    tests = commands.add_parser("score", help="compare load tests with what is expected of them")
     tests.add_argument(
         "file",
         metavar="FILE",
         help="a table of load tests as CSV (docs/numbers.md has its columns), or a load tool's file",
     )
     tests.add_argument("--on", metavar="LINK", help="what a load tool's file ran on: '?model=qwen3-32b&gpus=2&v=2'")
-    tests.add_argument("--save", metavar="ENGINE.toml", help="write the engine moved to all runs of the file")
+    tests.add_argument("--save", metavar="ENGINE.toml", help="write the engine fitted to all runs of the file")
     tests.add_argument("--json", action="store_true", help="as JSON, in base units")
-    newer = commands.add_parser("prices", help="fetch the prices of today: inferdash prices update")
+    newer = commands.add_parser("prices", help="fetch today's prices: inferdash prices update")
     newer.add_argument("what", choices=("update",))
-    newer.add_argument("--from", dest="url", default="", help="another address of the list")
-    newer.add_argument("--yes", action="store_true", help="also where prices move more than tenfold")
-    commands.add_parser("mcp", help="answer an assistant on standard streams (needs the package mcp)")
+    newer.add_argument("--from", dest="url", default="", help="another address for the list")
+    newer.add_argument("--yes", action="store_true", help="accept it even where prices move more than tenfold")
+    commands.add_parser("mcp", help="serve an assistant on standard streams (needs the package mcp)")
     given = parser.parse_args(arguments)
     match given.command:
         case "mcp":
@@ -335,12 +335,12 @@ def _replay_text(result: Replay, *, billed: bool) -> str:
     why = result.why
     rows = [
         ("requests", f"{result.requests:,}"),
-        ("tokens of prompts, fresh", f"{result.fresh_tokens:,}"),
-        ("  stored in the cache", f"{result.written_tokens:,}"),
-        ("  read from the cache", f"{result.read_tokens:,} ({result.read_share:.2%})"),
+        ("fresh input tokens", f"{result.fresh_tokens:,}"),
+        ("  written to the cache", f"{result.written_tokens:,}"),
+        ("  cached input", f"{result.read_tokens:,} ({result.read_share:.2%})"),
         ("output tokens", f"{result.output_tokens:,}"),
         ("cost", f"${result.cost_usd:,.4f}" if billed else "a price is missing"),
-        ("cost without a cache", f"${result.cost_without_cache_usd:,.4f}"),
+        ("cost without caching", f"${result.cost_without_cache_usd:,.4f}"),
         ("not read: gap over the lifetime", f"{why.gap_over_lifetime:,}"),
         ("  below the minimum", f"{why.below_minimum:,}"),
         ("  never seen", f"{why.never_seen:,}"),

@@ -1,7 +1,7 @@
 """A scenario as a link and back.
 
 A link is plain query parameters: only what differs from the baseline of its version, the version last
-(`?model=qwen3-32b&batch=64&v=1`). A link without a version was cut on the way or typed by hand. Reading never
+(`?model=qwen3-32b&batch=64&v=2`). A link without a version was cut on the way or typed by hand. Reading never
 fails: what cannot be read is a problem in a sentence, and the rest applies.
 """
 

@@ -77,9 +77,9 @@ parts.picture(key="roofline")
 parts.terms(shown, roofline.caption(scenario, result))
 sections(
     {
-        "The two passes in numbers": passes,
-        "What engines reach of the limit": reached,
-        "One request, from sending to the last token": one_request,
+        "Both passes in numbers": passes,
+        "Expected beside the limit": reached,
+        "One request from start to end": one_request,
         "Speculative decoding": drafted,
     }
 )

@@ -43,6 +43,6 @@ if distinct:
 else:
     controls("model", "batch", "weights")
     state.offer(page.offer(), model=page.EXAMPLE)
-sections({"What a token costs": costs} if distinct else {})
-sections({"Parameters by part": by_part, "A router": router})
+sections({"Cost of a token": costs} if distinct else {})
+sections({"Parameters by part": by_part, "The router": router})
 proof(scenario, page.study)

@@ -29,12 +29,6 @@ def save() -> None:
     parts.download(table, name="ways-to-save")
 
 
-def beside() -> None:
-    control("beside")
-    parts.chart(charts.bars(ways=page.MOST_BESIDE), savings.beside_rows(scenario), key="beside")
-    parts.table(savings.beside_table(scenario))
-
-
 def detail() -> None:
     st.markdown(breakdown.turn_sentence(scenario))
     parts.table(breakdown.part_table)
@@ -49,56 +43,33 @@ def detail() -> None:
     parts.table(lambda one: page.token_table(one, page.study(one)))
 
 
-def growth() -> None:
-    control("growth")
-    parts.table(lambda one: page.growth_table(one, page.study(one)))
-
-
-def margin() -> None:
-    controls("user_price")
-    st.markdown(page.margin_sentence(scenario, result))
-
-
-def drivers() -> None:
-    st.markdown("What the month costs with a quarter less and a quarter more of each input; the dashed line is now.")
-    parts.chart(charts.drivers(), page.driver_rows(scenario, result), key="drivers")
-
-
-def others() -> None:
+def elsewhere() -> None:
+    st.markdown("**Three APIs side by side**")
+    control("beside")
+    parts.chart(charts.bars(ways=page.MOST_BESIDE), savings.beside_rows(scenario), key="beside")
+    parts.table(savings.beside_table(scenario))
+    st.markdown("**More models**")
     control("compared")
     found = page.compared(scenario)
     if found:
         parts.chart(charts.models(len(found)), {"models": page.model_rows(found)}, key="models")
-        st.caption("Beside each bar: the longest prompt that the model takes, in tokens.")
+        st.caption("Beside each bar: the context length of the model, in tokens.")
         parts.table(page.model_table(scenario, found))
     parts.notes(page.left_out(scenario))
 
 
-def own() -> None:
-    controls("model", "weights", "accelerator", "gpus", "rent")
-    st.markdown(page.own_sentence(scenario, result))
-    parts.table(own_accelerators.own_table(result.own, result.own_expected, page.unit(scenario)))
-    st.caption(own_accelerators.NOTE)
-
-
-def owning() -> None:
-    controls("server_usd", "life", "residual", "interest", "upkeep", "people_usd")
-    controls("kwh_usd", "site_factor", "colocation_usd", "grid", "rent")
-    found = ownership.ownership(scenario, result)
-    st.markdown(parts.plain(ownership.sentence(scenario, found)))
-    if found:
-        parts.chart(owning_charts.ways(), ownership.chart_rows(found), key="owning")
-        parts.table(ownership.break_even_table(found))
-        parts.table(ownership.table(scenario, found, datetime.now(UTC).date()))
-    parts.table(ownership.rent_table(scenario, datetime.now(UTC).date()))
-    st.caption(ownership.NOTE)
-
-
-def more() -> None:
-    controls(*extras.fields(scenario))
-    st.markdown(parts.plain(extras.sentence(scenario)))
-    parts.table(extras.table)
-    st.caption(" ".join((extras.NOTE, parts.plain(extras.sources(scenario)))))
+def ahead() -> None:
+    st.markdown("**Growth**")
+    control("growth")
+    parts.table(lambda one: page.growth_table(one, page.study(one)))
+    st.markdown("**Margin**")
+    controls("user_price")
+    st.markdown(page.margin_sentence(scenario, result))
+    st.markdown("**Sensitivity**")
+    st.markdown("The month with a quarter less and a quarter more of each input; the dashed line is now.")
+    parts.chart(charts.drivers(), page.driver_rows(scenario, result), key="drivers")
+    st.markdown("**Low, middle and high**")
+    spread()
 
 
 def spread() -> None:
@@ -116,14 +87,38 @@ def spread() -> None:
     st.caption(ranges.NOTE)
 
 
-def busiest() -> None:
-    controls("rpm", "itpm", "otpm")
-    st.markdown(limits.sentence(scenario))
-    parts.table(limits.table)
+def own() -> None:
+    controls("model", "weights", "accelerator", "gpus", "rent")
+    st.markdown(page.own_sentence(scenario, result))
+    parts.table(own_accelerators.own_table(result.own, result.own_expected, page.unit(scenario)))
+    st.caption(own_accelerators.NOTE)
+    st.markdown("**Buy, rent or call an API**")
+    controls("server_usd", "life", "residual", "interest", "upkeep", "people_usd")
+    controls("kwh_usd", "site_factor", "colocation_usd", "grid", "rent")
+    found = ownership.ownership(scenario, result)
+    st.markdown(parts.plain(ownership.sentence(scenario, found)))
+    if found:
+        parts.chart(owning_charts.ways(), ownership.chart_rows(found), key="owning")
+        parts.table(ownership.break_even_table(found))
+        parts.table(ownership.table(scenario, found, datetime.now(UTC).date()))
+    parts.table(ownership.rent_table(scenario, datetime.now(UTC).date()))
+    st.caption(ownership.NOTE)
 
 
 def rules() -> None:
+    st.markdown("**Rate limits**")
+    controls("rpm", "itpm", "otpm")
+    st.markdown(limits.sentence(scenario))
+    parts.table(limits.table)
+    st.markdown("**Cache rules**")
     st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
+
+
+def more() -> None:
+    controls(*extras.fields(scenario))
+    st.markdown(parts.plain(extras.sentence(scenario)))
+    parts.table(extras.table)
+    st.caption(" ".join((extras.NOTE, parts.plain(extras.sources(scenario)))))
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
@@ -137,18 +132,12 @@ parts.terms(shown)
 sections(
     {
         "Ways to save": save,
-        "Three APIs side by side": beside,
-        "Low, middle and high": spread,
+        "Other APIs and models": elsewhere,
         "By part of the prompt and by turn": detail,
         "Images, tools and agents": more,
-        "More use, and growth": growth,
-        "What drives it": drivers,
-        "The same feature on other models": others,
+        "Growth, margin and uncertainty": ahead,
         "On your own GPUs": own,
-        "Buy, rent or call an API": owning,
-        "Limits of the API": busiest,
-        "What users pay": margin,
-        "Rules of the cache": rules,
+        "Rate limits and cache rules": rules,
     }
 )
 proof(scenario, page.study)

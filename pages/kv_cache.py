@@ -42,9 +42,9 @@ parts.picture(key="grid")
 parts.terms(shown, page.grid_sentence(result))
 sections(
     {
-        "How large a cache gets": lengths,
+        "Cache size by length": lengths,
         "Memory read per pass": memory_read,
-        "The memory of the GPUs": held,
+        "GPU memory": held,
     }
 )
 proof(scenario, page.study)

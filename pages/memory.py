@@ -37,7 +37,7 @@ def own() -> None:
 
 def several() -> None:
     if scenario.gpus == 1:
-        st.markdown("One GPU shares with no other. Choose more of them to compare the ways in which they can.")
+        st.markdown("Choose more than one GPU to compare layouts.")
         return
     st.markdown(page.layout_note(scenario))
     parts.notes(page.impossible_layouts(scenario))
@@ -52,10 +52,10 @@ parts.picture(key="memory")
 parts.terms(shown)
 sections(
     {
-        "What an engine has of it": engine,
+        "What the engine keeps": engine,
         "Nearest logged starts": nearest,
-        "Your own start": own,
-        "Several GPUs": several,
+        "Your own start log": own,
+        "Layouts for several GPUs": several,
     }
 )
 proof(scenario, page.study)

@@ -28,9 +28,9 @@ def layers() -> None:
 
 def every() -> None:
     st.markdown(
-        f"{len(library.models())} models; a click on one makes it the model of every page, in its maker’s format. GPUs "
-        f"are the fewest of {scenario.hardware.name} that hold it and one request, billion counts its parameters, "
-        "active those that work on a token, and GB is the size of its files."
+        f"{len(library.models())} models; click one to use it on every page, in its maker’s format. GPUs "
+        f"are the fewest {scenario.hardware.name} that hold it and one request, billion its parameters, "
+        "active those active per token, GB the size of its files."
     )
     parts.picker(page.picker_rows(scenario), scenario.model)
 
@@ -41,7 +41,7 @@ parts.picture(key="parts")
 parts.terms(shown, page.conventions(result))
 sections(
     {
-        "A model that is not here: its config.json": importer,
+        "Add a model by its config.json": importer,
         "Every model": every,
         "Parameters by part": by_part,
         "Layer by layer": layers,

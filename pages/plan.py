@@ -32,7 +32,7 @@ def failures() -> None:
     if table:
         parts.table(table)
     else:
-        st.markdown("No set-up that was tried fails.")
+        st.markdown("Every set-up considered meets the targets.")
 
 
 def start() -> None:
@@ -63,8 +63,8 @@ st.markdown(page.cost_sentence(scenario, result))
 if changes:
     state.offer("Use this set-up", **changes)
 parts.notes(page.notes(scenario))
-sections({"The cheapest that hold": cheapest} if choices.rows else {})
-sections({"Choose from": choose_from, "Why others fail": failures})
+sections({"The cheapest that meet the targets": cheapest} if choices.rows else {})
+sections({"What to consider": choose_from, "Why others fail": failures})
 sections({"How to start a replica": start} if changes else {})
-sections({"Least rent, least energy, or to buy": energy, "Rents": rents})
+sections({"Rent, energy and buying": energy, "Rents": rents})
 proof(scenario, planning.worked if changes else None)

@@ -39,7 +39,7 @@ def prompts() -> None:
     controls("first_prompt", "second_prompt")
     parts.chips(page.chips(scenario))
     st.text(page.chips_sentence(scenario, result))
-    st.caption("Tokens here are words, numbers and signs, near what a tokenizer does.")
+    st.caption("Tokens here are words, numbers and punctuation, roughly as a tokenizer would split them.")
 
 
 def order() -> None:
@@ -55,7 +55,7 @@ parts.terms(shown, page.billing_note(scenario))
 sections(
     {
         "Rules of the cache": rules,
-        "What it costs": money,
+        "Cost by request": money,
         "Lifetimes and minimums": lifetimes,
         "What two prompts share": prompts,
         "The order of a prompt": order,

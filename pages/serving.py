@@ -96,14 +96,12 @@ if parts.picture(key="bars"):
 if served:
     sections(
         {
-            "What users feel": felt,
+            "Latency percentiles": felt,
             "Latency against load": knee,
-            "The same requests, batched in other ways": ways,
+            "Other ways to batch": ways,
             "The batch over time": batch,
             "Power and energy": power,
         }
     )
-sections(
-    {"Who comes, and how replicas work": arrivals, "Speculative decoding": proposed, "Your own requests": own_file}
-)
+sections({"Arrivals and scheduling": arrivals, "Speculative decoding": proposed, "Your own requests": own_file})
 proof(scenario, page.study)

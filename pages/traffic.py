@@ -71,11 +71,9 @@ with head:
         parts.chart(bars, page.bar_rows(bill), key="bars")
 parts.notes((*result.problems, *result.notes) if result else ())
 if result and (result.block_tokens or page.is_open(result, written)):
-    with st.expander("How the file is written"):
-        st.number_input(
-            "Tokens of a block (0: as its numbers say)", min_value=0, value=0, key=page.BLOCK, on_change=state.acted
-        )
-        st.selectbox("Unit of its times", page.UNIT_NAMES, key=page.UNIT, on_change=state.acted)
+    with st.expander("How to read the file"):
+        st.number_input("Tokens per block (0: inferred)", min_value=0, value=0, key=page.BLOCK, on_change=state.acted)
+        st.selectbox("Unit of times", page.UNIT_NAMES, key=page.UNIT, on_change=state.acted)
         st.selectbox("In dates such as 11/02/2026", page.ORDER_NAMES, key=page.DATES, on_change=state.acted)
 st.markdown(api.unpriced(scenario))
 if result is None:
@@ -86,7 +84,7 @@ if bill:
             "By model": models,
             "By day, and a month": days,
             "Other lifetimes and other models": others,
-            "Where the money went, and why tokens were not read from the cache": kinds,
+            "Where the money went, and why input was not cached": kinds,
         }
     )
 sections({"Rules of the cache": rules_of_cache})

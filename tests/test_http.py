@@ -40,7 +40,7 @@ def test_one_number_everywhere(seed: int, asked: TestClient, capsys: pytest.Capt
 
 def test_what_a_page_says(asked: TestClient) -> None:
     page = asked.get("/page/kv-cache?v=1").json()
-    assert page["sentence"] == "A request of 1,024 tokens fills 134 MB of KV cache, 131 kB for each token."
+    assert page["sentence"] == "A request of 1,024 tokens takes 134 MB of KV cache, 131 kB per token."
     assert page["problems"] == []
 
 

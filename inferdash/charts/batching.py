@@ -14,7 +14,7 @@ def curve() -> dict[str, Any]:
 
     Rows "expected", with its "band" as an outline, its "name" at its start and the own batch on it, "reached".
     """
-    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("speed of each request, tokens/s"))
+    x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("output speed per request, tokens/s"))
     y = alt.Y(
         "together:Q",
         scale=alt.Scale(zero=True),
@@ -40,7 +40,7 @@ def curve() -> dict[str, Any]:
             parts["reached"].mark_point(
                 size=130, filled=True, fill=alt.ExprRef("background"), opacity=1, stroke=theme.INK, strokeWidth=2
             ),
-            *theme.outlined(parts["reached"], 13, align="right", dx=-10, dy=14),
+            *theme.outlined(parts["reached"], theme.NOT_ON_A_PHONE, align="right", dx=-10, dy=14),
             *theme.outlined(parts["own"], align="left", dx=14, dy=-12, fontWeight="bold"),
         ),
         description="Tokens a second of the whole batch, and of each request in it, against the requests in the batch.",
@@ -63,14 +63,14 @@ def stays(way: str) -> dict[str, Any]:
                 alt.Y(
                     "above:Q",
                     scale=alt.Scale(reverse=True, nice=False, zero=False),
-                    axis=alt.Axis(title="slot, number", tickCount=4, tickMinStep=1, grid=False),
+                    axis=alt.Axis(title="slot", tickCount=4, tickMinStep=1, grid=False),
                 ),
                 alt.Y2("below:Q"),
                 color=theme.MEANING,
                 tooltip=[
                     alt.Tooltip("request:Q", title="request, in order of arrival"),
                     alt.Tooltip("slot:Q", title="slot of the batch"),
-                    alt.Tooltip("tokens:Q", title="tokens written"),
+                    alt.Tooltip("tokens:Q", title="output tokens"),
                 ],
             ),
         ),

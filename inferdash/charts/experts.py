@@ -19,7 +19,7 @@ _STARTS: Final[dict[str, dict[str, Any]]] = {
 def distinct() -> dict[str, Any]:
     """Rows "exact" (the mean for even routing), "drawn" (one random pass each) and "own"."""
     x = alt.X("batch:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(_BATCH))
-    y = alt.Y("experts:Q", scale=alt.Scale(zero=True), axis=theme.axis("experts read per layer, number"))
+    y = alt.Y("experts:Q", scale=alt.Scale(zero=True), axis=theme.axis("experts read per layer"))
     exact, drawn, own = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("exact", "drawn", "own"))
     return theme.finished(
         alt.layer(
@@ -42,7 +42,7 @@ def cost() -> dict[str, Any]:
     y = alt.Y(
         "token_s:Q",
         scale=alt.Scale(type="log", padding=24),
-        axis=theme.log_time_axis("time of a written token (limit)"),
+        axis=theme.log_time_axis("time of an output token (limit)"),
     )
     lines, starts, ends = (alt.Chart(alt.NamedData(name)).encode(x, y) for name in ("lines", "starts", "ends"))
     return theme.finished(

@@ -12,7 +12,7 @@ KINDS = theme.named_meaning({"compute": "input", "memory": "cache write", "cache
 
 
 @cache
-def bars(axis: str = "all users, dollars a month", *, ways: int = 2) -> dict[str, Any]:
+def bars(axis: str = "all users, dollars per month", *, ways: int = 2) -> dict[str, Any]:
     """Rows "bars": dollars by kind of token, one after another, in each of so many ways; `axis` says of what."""
     parts = alt.Chart(alt.NamedData("bars"))
     return theme.finished(
@@ -58,8 +58,8 @@ def turns() -> dict[str, Any]:
             alt.Chart(alt.NamedData("turns"))
             .mark_bar()
             .encode(
-                alt.X("turn:O", axis=alt.Axis(title="turn of a session", labelAngle=0, labelOverlap="greedy")),
-                alt.Y("start:Q", axis=theme.money_axis("dollars a turn")),
+                alt.X("turn:O", axis=alt.Axis(title="turn of the session", labelAngle=0, labelOverlap="greedy")),
+                alt.Y("start:Q", axis=theme.money_axis("dollars per turn")),
                 alt.Y2("end:Q"),
                 color=KINDS,
                 tooltip=[alt.Tooltip("turn:O", title="turn"), alt.Tooltip("label:N", title="")],
@@ -75,7 +75,7 @@ def drivers() -> dict[str, Any]:
     """Rows "drivers": dollars of a month with a quarter less and a quarter more of an input; "now": as it is."""
     parts = alt.Chart(alt.NamedData("drivers"))
     y = alt.Y("input:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=200))
-    x = alt.X("less:Q", scale=alt.Scale(zero=False), axis=theme.money_axis("all users, dollars a month"))
+    x = alt.X("less:Q", scale=alt.Scale(zero=False), axis=theme.money_axis("all users, dollars per month"))
     return theme.finished(
         alt.layer(
             parts.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
@@ -102,12 +102,12 @@ def drivers() -> dict[str, Any]:
 def models(count: int) -> dict[str, Any]:
     """Rows "models": dollars of a month of so many models, each with the longest prompt that it takes."""
     bars_ = alt.Chart(alt.NamedData("models")).encode(
-        alt.X("usd:Q", axis=theme.money_axis("all users, dollars a month")),
+        alt.X("usd:Q", axis=theme.money_axis("all users, dollars per month")),
         alt.Y("name:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=150)),
         tooltip=[
             alt.Tooltip("name:N", title="model"),
             alt.Tooltip("usd:Q", title="a month, $", format=",.2f"),
-            alt.Tooltip("context:N", title="longest prompt"),
+            alt.Tooltip("context:N", title="context length"),
         ],
     )
     return theme.finished(

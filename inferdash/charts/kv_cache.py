@@ -13,15 +13,13 @@ def grid() -> dict[str, Any]:
     """Rows "cells": a pass a row, a position a column; full where it runs, pale and dashed where it is read."""
     x = alt.X(
         "position:O",
-        axis=alt.Axis(
-            title="position of the text, number", labelAngle=0, ticks=False, grid=False, labelOverlap="greedy"
-        ),
+        axis=alt.Axis(title="position in the text", labelAngle=0, ticks=False, grid=False, labelOverlap="greedy"),
     )
     y = alt.Y(
         "made:N",
         sort=None,
         axis=alt.Axis(
-            title="decoding step, and the token it writes",
+            title="decoding step and the token it writes",
             labelExpr="width > 420 ? datum.label : replace(datum.label, ' writes', ':')",
             labelLimit=240,
             ticks=False,
@@ -31,7 +29,7 @@ def grid() -> dict[str, Any]:
     )
     room = alt.ExprRef("width > 520 ? 15 : width > 400 ? 12 : width > 240 ? 10 : 0")
     cells = alt.Chart(alt.NamedData("cells")).encode(x, y)
-    said = {"pass": "step", "position": "position", "token": "its token", "state": "run, or read from the cache"}
+    said = {"pass": "step", "position": "position", "token": "its token", "state": "computed or read from the cache"}
     tooltip = [
         alt.Tooltip(f"{field}:N", title=title) for field, title in (said | {"writes": "the step writes"}).items()
     ]

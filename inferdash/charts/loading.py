@@ -22,7 +22,7 @@ def loading(along: str, title: str) -> dict[str, Any]:
     Rows "expected": what a whole pass is expected to take, and its band; "last" carries its name.
     """
     x = alt.X(f"{along}:Q", scale=alt.Scale(type="log", nice=False), axis=theme.log_axis(title))
-    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("memory read (limit) and whole pass (expected)"))
+    y = alt.Y("load_s:Q", stack="zero", axis=theme.time_axis("memory read (limit) and pass (expected)"))
     passes, last = (alt.Chart(alt.NamedData(name)).encode(x) for name in ("expected", "last"))
     return theme.finished(
         alt.layer(

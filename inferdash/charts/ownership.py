@@ -8,7 +8,7 @@ import altair as alt
 from inferdash.charts import theme
 
 _MONEY = alt.Axis(
-    title="dollars a month", labelExpr="'$' + format(datum.value, '~s')", values=[10**n for n in range(10)]
+    title="dollars per month", labelExpr="'$' + format(datum.value, '~s')", values=[10**n for n in range(10)]
 )
 
 
@@ -21,7 +21,7 @@ def ways() -> dict[str, Any]:
     x = alt.X(
         "tokens:Q",
         scale=alt.Scale(type="log"),
-        axis=alt.Axis(title="tokens a month", format="~s", values=[10**n for n in range(3, 15)]),
+        axis=alt.Axis(title="tokens per month", format="~s", values=[10**n for n in range(3, 15)]),
     )
     y = alt.Y("usd:Q", scale=alt.Scale(type="log"), axis=_MONEY)
     return theme.finished(

@@ -11,17 +11,17 @@ from inferdash.charts import theme
 @cache
 def frontier() -> dict[str, Any]:
     """Rows "frontier" (dots on a line of steps), "best" and "target" (a level line)."""
-    x = alt.X("usd_per_hour:Q", scale=alt.Scale(type="log", padding=30), axis=theme.money_axis("rent an hour"))
+    x = alt.X("usd_per_hour:Q", scale=alt.Scale(type="log", padding=30), axis=theme.log_money_axis("rent per hour"))
     y = alt.Y(
         "itl_s:Q",
         scale=alt.Scale(type="log", padding=20),
-        axis=theme.log_time_axis("between tokens, nine of ten requests are within"),
+        axis=theme.log_time_axis("inter-token latency, p90"),
     )
     dots, best, target = (alt.Chart(alt.NamedData(name)) for name in ("frontier", "best", "target"))
     tooltip = [
         alt.Tooltip("label:N", title="set-up"),
         alt.Tooltip("said:N", title="as"),
-        alt.Tooltip("usd_per_hour:Q", title="dollars an hour", format=",.2f"),
+        alt.Tooltip("usd_per_hour:Q", title="dollars per hour", format=",.2f"),
         alt.Tooltip("itl_s:Q", title="seconds", format=".4f"),
     ]
     return theme.finished(

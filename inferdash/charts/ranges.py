@@ -16,9 +16,9 @@ def histogram() -> dict[str, Any]:
             alt.Chart(alt.NamedData("bins"))
             .mark_bar(orient="vertical", color=theme.INK, opacity=0.6)
             .encode(
-                alt.X("low:Q", axis=theme.money_axis("all users, dollars a month")),
+                alt.X("low:Q", axis=theme.money_axis("all users, dollars per month")),
                 alt.X2("high:Q"),
-                alt.Y("share:Q", axis=alt.Axis(title="share of the draws", format="%")),
+                alt.Y("share:Q", axis=alt.Axis(title="share of draws", format="%")),
             )
         ),
         description="Distribution of the cost of a month over the draws of all ranges.",
@@ -34,8 +34,8 @@ def per_joule() -> dict[str, Any]:
             alt.Chart(alt.NamedData("energy"))
             .mark_line(color=theme.INK)
             .encode(
-                alt.X("batch:Q", scale=alt.Scale(type="log"), axis=theme.log_axis("requests in a batch")),
-                alt.Y("tokens_per_j:Q", axis=theme.axis("tokens for a joule")),
+                alt.X("batch:Q", scale=alt.Scale(type="log"), axis=theme.log_axis("requests in the batch")),
+                alt.Y("tokens_per_j:Q", axis=theme.axis("output tokens per joule")),
             )
         ),
         description="Tokens that a joule of the accelerators writes against the batch.",

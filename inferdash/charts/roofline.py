@@ -58,7 +58,7 @@ def roofline() -> dict[str, Any]:
             .mark_text(**theme.text(align="right", dx=-20, dy=-30))
             .encode(text="label:N"),
             batches.mark_point(size=50, filled=True, color=theme.INK, opacity=1),
-            batches.mark_text(**theme.text(13, **beside)).encode(text="label:N"),
+            batches.mark_text(**theme.text(theme.NOT_ON_A_PHONE, **beside)).encode(text="label:N"),
             reached.mark_rule(strokeWidth=2, color=theme.INK).encode(x, alt.Y("low:Q"), alt.Y2("high:Q")),
             reached.mark_point(
                 size=130, filled=True, fill=alt.ExprRef("background"), opacity=1, stroke=theme.INK, strokeWidth=2

@@ -21,7 +21,7 @@ def bars() -> dict[str, Any]:
                 alt.Y(
                     "above:Q",
                     scale=alt.Scale(reverse=True, nice=False, zero=False),
-                    axis=alt.Axis(title="request, in the order in which they come", grid=False, tickMinStep=1),
+                    axis=alt.Axis(title="request, in order of arrival", grid=False, tickMinStep=1),
                 ),
                 alt.Y2("below:Q"),
                 color=theme.MEANING,
@@ -63,7 +63,7 @@ def knee() -> dict[str, Any]:
     y = alt.Y(
         "seconds:Q",
         scale=alt.Scale(type="log", padding=20),
-        axis=theme.log_time_axis("nine of ten requests are within"),
+        axis=theme.log_time_axis("p90 latency"),
     )
     curve, names, now, most, targets = (
         alt.Chart(alt.NamedData(name)) for name in ("curve", "names", "load", "ceiling", "targets")

@@ -14,9 +14,7 @@ _NARROW: Final = 520
 @cache
 def gain() -> dict[str, Any]:
     """Rows "gain" (a line for each acceptance), "ends" (their last points), "path" and "own" (the reader's)."""
-    axis = alt.Axis(
-        title="proposed tokens per verification step, number", values=[1, 2, 4, 6, 8, 10, 12, 14, 16], grid=False
-    )
+    axis = alt.Axis(title="proposed tokens per verification step", values=[1, 2, 4, 6, 8, 10, 12, 14, 16], grid=False)
     return _gains(
         "draft_tokens",
         alt.Scale(domain=[0.5, 20], nice=False),

@@ -74,6 +74,12 @@ def money_axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, labelExpr=label, tickCount=5, labelOverlap="greedy")
 
 
+def log_money_axis(title: str) -> alt.Axis:
+    """A logarithmic axis of dollars, ticked at 1, 2 and 5."""
+    label = "'$' + format(datum.value, datum.value < 1000 ? ',.4~r' : '.3~s')"
+    return alt.Axis(title=title, labelExpr=label, values=_TICKS, labelOverlap="greedy")
+
+
 def log_axis(title: str) -> alt.Axis:
     """A logarithmic axis with its quantity and unit as title, ticked at 1, 2 and 5."""
     return alt.Axis(title=title, format="~s", values=_TICKS, labelOverlap="greedy")
@@ -108,7 +114,11 @@ def text(size: int | alt.ExprRef = LABEL_SIZE, **where: Any) -> dict[str, Any]:
     return {"fontSize": size, "color": INK, **where}
 
 
-def outlined(marks: alt.Chart, size: int = LABEL_SIZE, **where: Any) -> list[alt.Chart]:
+NOT_ON_A_PHONE: Final = alt.ExprRef("width < 420 ? 0 : 13")
+"""Size of a smaller label, for which a narrow chart has no room."""
+
+
+def outlined(marks: alt.Chart, size: int | alt.ExprRef = LABEL_SIZE, **where: Any) -> list[alt.Chart]:
     """The field "label" as text, above an outline in the page's colour, so that no line crosses its letters."""
     look = text(size, **where)
     page = alt.ExprRef("background")

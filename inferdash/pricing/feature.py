@@ -139,7 +139,7 @@ def prompts(
 
     Args:
         plan: what the session is made of.
-        cache: its rules.
+        cache: its rules; None where there is none or they are not known, so that nothing is stored.
         requests_per_day: of all users, by which what they share is kept.
         known_share: the share of all input that is read, where it was measured: then the rules and the timing say only
             which of the rest is stored.
@@ -151,7 +151,8 @@ def prompts(
         history = int(history_tokens(turn=turn, message=plan.message, answer=plan.answer, limit=plan.history_limit))
         total = plan.shared + plan.own + history + plan.message
         if cache is None:
-            found.append(Prompt(history, total, (Outcome(1.0, 0.0, 0.0),)))
+            read = (known_share or 0.0) * total
+            found.append(Prompt(history, total, (Outcome(1.0, read, read),)))
             continue
         most = {"all": total, "session": plan.shared + plan.own, "shared": plan.shared, "none": 0}[marked]
         # What is cut off at its start changes all that follows it, so only the parts before the history are the same.

@@ -90,34 +90,34 @@ class Machine(Validated):
     """A model, accelerators, requests. The defaults are the chapter's example."""
 
     title: Annotated[str, AfterValidator(plain_text), Place("page")] = Field("", title="Title", max_length=80)
-    """A line of your own above the page, shown to whoever opens the link."""
+    """A line of your own above the page, for whoever opens the link."""
 
     model: Annotated[
         str,
         Choices("model", lambda: names_of(library.models()) | {OWN: "Own dense model", CONFIG: "Own config.json"}),
         Place("model"),
     ] = Field(_MODEL, title="Model")
-    """The model that answers. The page “Model” has them all in a table, and reads a config.json."""
+    """The page “Model” lists all of them and reads a config.json."""
     config: Annotated[str, AfterValidator(_model_config), Place("page", _own_config)] = Field(
         "", title="Fields of config.json", max_length=8000
     )
-    """The fields of a config.json from which the model follows, where it is no preset."""
+    """The fields of a config.json that define the model, where it is not a preset."""
     layers: Annotated[int, OWN_MODEL] = Field(32, title="Layers", ge=1, le=10_000)
-    """Blocks of the own model, one after another."""
+    """Layers of your own model."""
     hidden: Annotated[int, OWN_MODEL] = Field(4096, title="Hidden size", ge=1, le=1_000_000)
-    """Numbers in the vector of a position."""
+    """Size of the vector of a position."""
     heads: Annotated[int, OWN_MODEL] = Field(32, title="Query heads", ge=1, le=10_000)
-    """Heads of queries in a block."""
+    """Query heads per layer."""
     kv_heads: Annotated[int, OWN_MODEL] = Field(8, title="Key-value heads", ge=1, le=10_000)
-    """Heads of keys and values in a block; they divide the heads of queries evenly."""
+    """Key-value heads per layer; the query heads must be a multiple of them."""
     head_dim: Annotated[int, OWN_MODEL] = Field(128, title="Head size", ge=1, le=100_000)
-    """Numbers in one key, value or query."""
+    """Size of one key, value or query."""
     feed_forward: Annotated[int, OWN_MODEL] = Field(14_336, title="Feed-forward width", ge=1, le=10_000_000)
-    """Numbers in the inner vector of the gated feed-forward network."""
+    """Size of the inner vector of the gated feed-forward network."""
     vocabulary: Annotated[int, OWN_MODEL] = Field(128_256, title="Vocabulary", ge=1, le=10_000_000)
     """Tokens that the model knows."""
     tied: Annotated[bool, OWN_MODEL] = Field(default=False, title="Tied embeddings")
-    """Whether the output layer is the input embedding, stored once."""
+    """Whether the output layer shares the matrix of the input embedding."""
     weights: Annotated[
         str,
         Choices(
@@ -126,11 +126,11 @@ class Machine(Validated):
         ),
         Place("model"),
     ] = Field("bf16", title="Weight precision")
-    """Number format of the parameters: as the model’s maker publishes them, or another one."""
+    """Number format of the parameters: as the maker publishes them, or another one."""
     kv: Annotated[
         str, Choices("number format", lambda: {key: p.name for key, p in CACHE_PRECISIONS.items()}), Place("model")
     ] = Field("bf16", title="KV cache precision")
-    """Number format of the keys and values in the cache: bf16 takes 2 bytes each, fp8 takes 1."""
+    """Number format of the keys and values: bf16 takes 2 bytes each, fp8 takes 1."""
 
     accelerator: Annotated[
         str,
@@ -139,7 +139,7 @@ class Machine(Validated):
     ] = Field(_ACCELERATOR, title="Accelerator")
     """The chip that runs the model."""
     gpus: Annotated[int, Place("accelerator")] = Field(1, title="GPUs", ge=1, le=1024)
-    """Accelerators that work together. “Parallelism” says how, and whether time on the link between them counts."""
+    """GPUs that share the model. “Parallelism” says how, and whether time on the link between them counts."""
     memory: Annotated[float | None, Quantity("B", usual="GB"), Place("accelerator")] = Field(
         None, title="Memory", ge=1e6, le=1e15
     )
@@ -151,7 +151,7 @@ class Machine(Validated):
     peak: Annotated[float | None, Quantity("FLOP/s"), Place("accelerator")] = Field(
         None, title="Dense peak", ge=1e6, le=1e21
     )
-    """Matrix arithmetic of one accelerator without sparsity, such as 989 TFLOP/s. Empty: the datasheet's."""
+    """Matrix throughput of one accelerator without sparsity, such as 989 TFLOP/s. Empty: the datasheet's."""
 
     layout: Annotated[
         str,
@@ -169,68 +169,74 @@ class Machine(Validated):
         ),
         Place("accelerator", _several),
     ] = Field("even", title="Parallelism")
-    """How the GPUs share the model. As engines do: tensor parallel in a machine; for limits evenly, the link free."""
+    """How GPUs share the model. As engines do: tensor parallel in a node; limits take an even split and a free link."""
     tensor_parallel: Annotated[int, Place("accelerator", _mixed)] = Field(1, title="Tensor parallel", ge=1, le=64)
     """GPUs that share each matrix."""
     pipeline_parallel: Annotated[int, Place("accelerator", _mixed)] = Field(1, title="Pipeline parallel", ge=1, le=64)
-    """Groups of GPUs that share the layers. What is left of the GPUs is data parallel."""
+    """Stages that share the layers. Remaining GPUs are data parallel."""
     expert_parallel: Annotated[bool, Place("accelerator", _mixed)] = Field(default=False, title="Spread the experts")
-    """Whether the experts of a layer are divided over all GPUs that hold it."""
+    """Whether the experts of a layer are spread over all GPUs that hold it."""
     engine: Annotated[str, Choices("engine", lambda: names_of(library.engines())), Place("accelerator")] = Field(
         "vllm", title="Engine"
     )
-    """The program that runs the model. It decides on what is expected, never on a limit."""
+    """The inference engine. It changes what is expected, never a limit."""
 
     prompt: Annotated[int, Place("workload")] = Field(1024, title="Prompt tokens", ge=1, le=TOKENS)
-    """Tokens of the prompt of each request."""
+    """Input tokens of each request."""
     answer: Annotated[int, Place("workload")] = Field(256, title="Answer tokens", ge=1, le=TOKENS)
-    """Tokens that the model writes for each request, the end token included."""
+    """Output tokens of each request, the end token included."""
     batch: Annotated[int, Place("workload")] = Field(1, title="Batch", ge=1, le=1_000_000)
-    """Requests that one pass of the decode writes a token for."""
+    """Requests that each decode pass generates a token for."""
 
     memory_of: Annotated[
         str,
         Choices(
             "view of the memory",
-            lambda: {AUTO: "Whole for limits", "datasheet": "Always whole", "engine": "Always the engine’s"},
+            lambda: {
+                AUTO: "All of it for limits",
+                "datasheet": "Always all of it",
+                "engine": "Always what the engine leaves",
+            },
         ),
         Place("page"),
-    ] = Field("datasheet", title="Memory counts as")
-    """Whole for limits and the engine’s for what is expected, or one of the two for both."""
+    ] = Field("datasheet", title="Usable memory")
+    """All of it for limits and what an engine leaves for what is expected, or one of the two for both."""
     engine_version: Annotated[str, AfterValidator(_version), Place("page")] = Field(
-        "", title="Engine’s version", max_length=40
+        "", title="Engine version", max_length=40
     )
-    """Such as 0.19.0 or, of vLLM, V0 0.8.5. Empty: the middle of what versions keep, with a band over all of them."""
-    engine_share: Annotated[float | None, Place("page", _as_engine)] = Field(None, title="Engine’s share", ge=0.1, le=1)
-    """Share of the memory that the engine takes, such as 0.9. Empty: what it takes by default."""
+    """Such as 0.19.0 or, for vLLM, V0 0.8.5. Empty: the middle of all versions, with a band over them."""
+    engine_share: Annotated[float | None, Place("page", _as_engine)] = Field(
+        None, title="Memory share of the engine", ge=0.1, le=1
+    )
+    """Share of the memory that the engine may use (gpu_memory_utilization), such as 0.9. Empty: its default."""
     max_num_seqs: Annotated[int | None, Place("page", _as_engine)] = Field(
-        None, title="Requests at most", ge=1, le=100_000
+        None, title="Most requests at a time", ge=1, le=100_000
     )
-    """At a time (max_num_seqs, max_running_requests). Empty: the engine’s default."""
+    """max_num_seqs or max_running_requests. Empty: the engine’s default."""
     max_num_batched_tokens: Annotated[int | None, Place("page", _as_engine)] = Field(
-        None, title="Tokens of a pass at most", ge=1, le=10_000_000
+        None, title="Most tokens per pass", ge=1, le=10_000_000
     )
-    """Also called chunked_prefill_size, max_num_tokens, n_ubatch. Empty: the engine’s default."""
+    """max_num_batched_tokens, chunked_prefill_size, max_num_tokens or n_ubatch. Empty: the engine’s default."""
     activations: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
         None, title="Activations", ge=0, le=1e13
     )
-    """Of one GPU, as your engine logs them, such as 2.07 GiB. Empty: by the rule."""
+    """Per GPU, as your engine logs them, such as 2.07 GiB. Empty: estimated."""
     overhead: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
         None, title="Outside the engine", ge=0, le=1e13
     )
-    """Of one GPU: what libraries keep outside the engine’s own allocator, such as 0.35 GiB. Empty: by the rule."""
+    """Per GPU: what libraries keep outside the engine’s allocator, such as 0.35 GiB. Empty: estimated."""
     weight_memory: Annotated[float | None, Quantity("B", usual="GB"), Place("page", _as_engine)] = Field(
         None, title="Parameters in memory", ge=1e6, le=1e16
     )
-    """On all GPUs together, as your engine logs them. Empty: the bytes of the format, as kernels widen them."""
+    """On all GPUs together, as your engine logs them. Empty: estimated from the format."""
     cache_room: Annotated[float | None, Quantity("B"), Place("page", _as_engine)] = Field(
         None, title="Room for the cache", ge=0, le=1e13
     )
-    """Of one GPU, as your engine logs it at its start, such as 12.3 GiB. Empty: by the rule."""
+    """Per GPU, as your engine logs it at its start, such as 12.3 GiB. Empty: estimated."""
     cache_room_of: Annotated[str, AfterValidator(_set_up), Place("page", _has_room)] = Field(
         "", title="Set-up of that room", max_length=40
     )
-    """The set-up for which it was logged, and for which alone it counts. Empty: for any."""
+    """The only set-up that the logged room counts for. Empty: any."""
 
     @model_validator(mode="after")
     def _grouped_evenly(self) -> Self:
@@ -246,7 +252,7 @@ class Machine(Validated):
     def _configured(self) -> Self:
         if _own_config(self) and not self.config:
             raise PydanticCustomError(
-                "fields", "needs the fields of a config.json; the page “Model” reads one", {"fields": ("model",)}
+                "fields", "needs the fields of a config.json; the page “Model” reads them", {"fields": ("model",)}
             )
         return self
 

@@ -17,7 +17,7 @@ PATTERNS: Final = {"random": "At random", "bursts": "In bursts", "day": "Over a 
 """Id in links -> how requests come."""
 SCHEDULES: Final = {"prompts": "Prompts first", "chunked": "Chunked prefill", "static": "Static"}
 """Id in links -> what a replica runs in its next pass."""
-LOADS: Final = {"requests": "Requests per second", "users": "Users"}
+LOADS: Final = {"requests": "Requests/s", "users": "Users"}
 """Id in links -> how the load of a plan is said."""
 ACCELERATORS: Final = Choices("accelerator", lambda: names_of(library.accelerators()))
 CHOSEN: Final = "chosen"
@@ -35,7 +35,7 @@ _LEAST_RENT: Final = 0.01
 _MOST_RENT: Final = 1000
 _SIXTEEN: Final = 16
 """Bits of a number that an engine can take to fp8 while it loads the model."""
-RULES: Final = {"turns": "Each in turn", "least": "Least loaded", "prefix": "Where its prefix is"}
+RULES: Final = {"turns": "Round robin", "least": "Least loaded", "prefix": "Prefix aware"}
 """Id in links -> which replica a request goes to."""
 
 
@@ -87,86 +87,80 @@ def _rents(value: str) -> str:
 class Operation(Speculating):
     """The fields of serving over time and of the plan, on top of those of the other pages."""
 
-    load: Annotated[float, Place("page", step=1.0)] = Field(8.0, title="Load, requests per second", ge=0.01, le=100_000)
-    """Requests that come in a second, on average."""
-    pattern: Annotated[str, Choices("way to come", lambda: PATTERNS), Place("page")] = Field(
-        "random", title="Requests come"
-    )
-    """At random and on their own; in bursts; or over an example of a day whose busiest hour has twice the mean, pressed
+    load: Annotated[float, Place("page", step=1.0)] = Field(8.0, title="Load, requests/s", ge=0.01, le=100_000)
+    """Requests that arrive per second, on average."""
+    pattern: Annotated[str, Choices("way to come", lambda: PATTERNS), Place("page")] = Field("random", title="Arrivals")
+    """At random (Poisson); in bursts; or over an example day whose busiest hour has twice the mean, compressed
     into the simulated time."""
-    burstiness: Annotated[float, Place("page", _bursts)] = Field(3.0, title="Variation of the gaps", ge=1, le=10)
-    """Standard deviation of the time between requests over its mean: 1 is at random."""
-    length_spread: Annotated[float, Place("page")] = Field(1.0, title="Spread of the lengths", ge=1, le=5)
-    """Factor around the prompt and the answer within which two of three requests lie; 1: all are as long."""
+    burstiness: Annotated[float, Place("page", _bursts)] = Field(3.0, title="Burstiness", ge=1, le=10)
+    """Standard deviation of the time between requests over its mean: 1 is Poisson."""
+    length_spread: Annotated[float, Place("page")] = Field(1.0, title="Spread of lengths", ge=1, le=5)
+    """Two of three prompts and answers lie within this factor of the middle; 1: all are equally long."""
     simulated: Annotated[int, Place("page")] = Field(2000, title="Requests simulated", ge=200, le=100_000)
-    """After a warm-up of three times as long as a request stays. A percentile needs at least 10 requests beyond it."""
+    """After a warm-up of three times a request’s stay. A percentile needs at least 10 requests beyond it."""
     seed: Annotated[int, Place("page")] = Field(0, title="Seed", ge=0, le=1_000_000)
     """The same seed gives the same requests."""
 
     schedule: Annotated[str, Choices("way to batch", lambda: SCHEDULES), Place("page")] = Field(
         "prompts", title="Batching"
     )
-    """Prompts in a pass of their own before the next tokens; in chunks beside them; or batches that start together."""
+    """Prompts in passes of their own, before decodes; in chunks alongside decodes; or batches that start together."""
     places: Annotated[int, Place("page")] = Field(256, title="Batch limit", ge=1, le=4096)
-    """Requests that a replica has in its batch at most."""
-    pass_tokens: Annotated[int, Place("page")] = Field(8192, title="Tokens of a pass", ge=128, le=131_072)
-    """Positions of a pass that reads prompts, at most; longer prompts are read in chunks."""
-    preemption: Annotated[
-        str, Choices("way", lambda: {"recompute": "Read again", "swap": "Moved out and in"}), Place("page")
-    ] = Field("recompute", title="Put back when the cache is full")
-    """What becomes of the cache of a request that makes room for older ones."""
+    """Most requests in the batch of a replica."""
+    pass_tokens: Annotated[int, Place("page")] = Field(8192, title="Tokens per pass", ge=128, le=131_072)
+    """Most tokens in a prefill pass; longer prompts are split into chunks."""
+    preemption: Annotated[str, Choices("way", lambda: {"recompute": "Recompute", "swap": "Swap"}), Place("page")] = (
+        Field("recompute", title="Preemption when the cache is full")
+    )
+    """The cache of a request that makes room for older ones is computed again, or moved to the host and back."""
     host_bandwidth: Annotated[float, Quantity("B/s"), Place("page", _swapped)] = Field(
-        63e9, title="Bandwidth to the host", ge=1e6, le=1e15
+        63e9, title="Host bandwidth", ge=1e6, le=1e15
     )
-    """Between a GPU and the host’s memory, one way: 63 GB/s are 16 lanes of PCIe 5.0."""
-    found_share: Annotated[float, Place("page")] = Field(0.0, title="Prompt found in the cache", ge=0, le=0.99)
-    """Share of each prompt whose keys and values a cache of prefixes has already: it is not run again."""
+    """Between a GPU and the host’s memory, one way: 63 GB/s is PCIe 5.0 ×16."""
+    found_share: Annotated[float, Place("page")] = Field(0.0, title="Prefix cache hit share", ge=0, le=0.99)
+    """Share of each prompt that is already in the prefix cache and not computed again."""
     prefixes: Annotated[int, Place("page", _prefixes)] = Field(1, title="Different prefixes", ge=1, le=100_000)
-    """Sessions or prompts that requests share. A replica finds a prefix once it was there."""
+    """Sessions or prompts that requests share. A replica has a prefix cached once it has seen it."""
     replicas: Annotated[int, Place("page")] = Field(1, title="Replicas", ge=1, le=1024)
-    """Copies of the model, each on the GPUs of the scenario."""
-    rule: Annotated[str, Choices("rule", lambda: RULES), Place("page", _replicas)] = Field(
-        "least", title="A request goes to"
-    )
-    """Which replica serves it."""
+    """Copies of the model, each on its own GPUs."""
+    rule: Annotated[str, Choices("rule", lambda: RULES), Place("page", _replicas)] = Field("least", title="Routing")
+    """Which replica gets a request."""
     speed: Annotated[str, Choices("speed", lambda: {"expected": "Expected", "limit": "Limit"}), Place("page")] = Field(
         "expected", title="Show"
     )
-    """What engines are measured to reach, with the memory and layout that they have; or the limit of the datasheet."""
+    """Expected: what engines are measured to reach, with their memory and layout. Limit: the datasheet’s best."""
 
     target_first: Annotated[float, Quantity("s"), Place("page")] = Field(
-        1.0, title="Target for the first token", ge=1e-3, le=86_400
+        1.0, title="Target time to first token", ge=1e-3, le=86_400
     )
-    """Time to first token that a request should not exceed, such as 800 ms."""
+    """Time to first token (TTFT) that requests should stay within, such as 800 ms."""
     target_between: Annotated[float, Quantity("s", usual="ms"), Place("page")] = Field(
-        0.05, title="Target between tokens", ge=1e-4, le=3600
+        0.05, title="Target inter-token latency", ge=1e-4, le=3600
     )
-    """Inter-token latency that a request should not exceed, such as 30 ms."""
+    """Time between output tokens that requests should stay within, such as 30 ms."""
 
     load_as: Annotated[str, Choices("way to say the load", lambda: LOADS), Place("page")] = Field(
         "requests", title="Load as"
     )
-    """Requests a second, or users who each send one now and then."""
-    active_users: Annotated[int, Place("page", _users)] = Field(
-        1000, title="Users at the same time", ge=1, le=1_000_000_000
-    )
-    """Users who are there in the busiest hour, not all who have an account."""
+    """Requests per second, or concurrent users who each send one now and then."""
+    active_users: Annotated[int, Place("page", _users)] = Field(1000, title="Concurrent users", ge=1, le=1_000_000_000)
+    """Active users in the busiest hour, not everyone with an account."""
     think: Annotated[float, Quantity("s"), Place("page", _users)] = Field(
-        60.0, title="Time between requests of a user", ge=0.1, le=86_400
+        60.0, title="Time between a user’s requests", ge=0.1, le=86_400
     )
-    """From one request of a user to the next, such as 60 s."""
+    """From one request to the user’s next, such as 60 s."""
     considered: Annotated[tuple[str, ...], Several(ACCELERATORS, most=99), Place("page")] = Field(
-        ("h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm", "l40s", "mi300x"), title="Accelerators to choose from"
+        ("h100-sxm", "h200-sxm", "b200-sxm", "a100-80gb-sxm", "l40s", "mi300x"), title="Accelerators to consider"
     )
-    """Each needs a rent: the middle of what is quoted, or yours."""
+    """Each needs a rent: the median of published quotes, or yours."""
     formats: Annotated[tuple[str, ...], Several(FORMATS, most=15), Place("page")] = Field(
-        ("bf16", "fp8"), title="Weight precisions to choose from"
+        ("bf16", "fp8"), title="Weight precisions to consider"
     )
-    """As published, what the scenario has, and others. Fewer bits may answer worse; that is for you to test."""
+    """As published, the scenario’s, and others. Fewer bits may lower the quality of answers: test it."""
     own_rents: Annotated[str, AfterValidator(_rents), Place("page")] = Field("", title="Your rents", max_length=500)
-    """Dollars an hour for one GPU, in place of what is quoted: h100-sxm 2.5, b200-sxm 4.9."""
-    most_gpus: Annotated[int, Place("page")] = Field(1024, title="GPUs at most", ge=1, le=100_000)
-    """Of one kind, that can be had."""
+    """Dollars per GPU-hour in place of the quotes: h100-sxm 2.5, b200-sxm 4.9."""
+    most_gpus: Annotated[int, Place("page")] = Field(1024, title="Most GPUs", ge=1, le=100_000)
+    """Most GPUs of one kind that you can get."""
 
     @property
     def demand_per_s(self) -> float:

@@ -37,7 +37,7 @@ CHANGES: Final = {
 }
 """Id in links -> how often a part of a prompt changes, the rarest first."""
 HOW_OFTEN: Final = Choices("rhythm of change", lambda: CHANGES)
-PARTS: Final = {"t": "tools", "s": "system turn", "u": "user", "d": "documents", "q": "question"}
+PARTS: Final = {"t": "tools", "s": "system prompt", "u": "user", "d": "documents", "q": "question"}
 """Letter in links -> part of a prompt."""
 
 _STANDARD: Final = "standard"
@@ -147,9 +147,9 @@ class Topics(Machine):
     network: Annotated[float, Quantity("s", usual="ms"), Place("page")] = Field(
         0.0, title="Network time", ge=0, le=86_400
     )
-    """Time that the request and its first token spend on the way, such as 50 ms."""
+    """Round trip of the request and its first token, such as 50 ms."""
     reasoning: Annotated[int, Place("page")] = Field(0, title="Hidden reasoning tokens", ge=0, le=TOKENS)
-    """Tokens that a reasoning model writes before its answer and that the API does not show."""
+    """Thinking tokens that the model generates before its answer and that the API does not show."""
 
     draft: Annotated[
         str,
@@ -158,154 +158,154 @@ class Topics(Machine):
     ] = Field(SHARE, title="Draft model")
     """The small model that proposes tokens."""
     draft_share: Annotated[float, Place("page", _share_draft)] = Field(0.1, title="Size of the draft", ge=0, le=1)
-    """Parameters, cache and time of a pass of the draft model, as a share of the large model's."""
+    """Parameters, cache and pass time of the draft model, as a share of the large model's."""
     draft_tokens: Annotated[int, Place("page")] = Field(4, title="Proposed tokens", ge=1, le=16)
     """Tokens that the draft model proposes before each verification step."""
     acceptance: Annotated[float, Place("page")] = Field(0.8, title="Acceptance", ge=0, le=1)
-    """Share of proposals, one after another, that the large model would have written too."""
+    """Probability that the large model accepts a proposed token, given that it accepted those before."""
 
     proposal: Annotated[
         str,
         Choices("proposal", lambda: {"both": "Both right", "first": "Second wrong", "none": "Both wrong"}),
         Place("page"),
     ] = Field("both", title="In the example, the draft model proposes")
-    """Two tokens that the draft model of the chapter's example proposes."""
+    """The two tokens that the draft model proposes in the chapter's example."""
 
-    grid_prompt: Annotated[int, Place("page")] = Field(8, title="Prompt tokens in the grid", ge=1, le=64)
-    """Tokens of the prompt in the small picture; 8 are those of the chapter's example."""
-    grid_answer: Annotated[int, Place("page")] = Field(3, title="Answer tokens in the grid", ge=1, le=64)
-    """Tokens that the small picture writes, one in each pass."""
+    grid_prompt: Annotated[int, Place("page")] = Field(8, title="Prompt in the grid", ge=1, le=64)
+    """Prompt tokens in the picture; 8 in the chapter's example."""
+    grid_answer: Annotated[int, Place("page")] = Field(3, title="Answer in the grid", ge=1, le=64)
+    """Output tokens in the picture, one per pass."""
 
     first_prompt: Annotated[str, AfterValidator(plain_text), Place("page")] = Field(
         "The ride of 3 km cost $", title="Cached prompt", max_length=200
     )
-    """A prompt whose tokens are in the cache. It is split at spaces and signs, near what a tokenizer does."""
+    """A prompt whose tokens are in the cache. It is split at spaces and punctuation, roughly as a tokenizer would."""
     second_prompt: Annotated[str, AfterValidator(plain_text), Place("page")] = Field(
         "The ride of 2 km cost $", title="New prompt", max_length=200
     )
     """It reuses the cached prompt up to the first token that differs."""
     tools_tokens: Annotated[int, Place("page")] = Field(2000, title="Tools, tokens", ge=0, le=TOKENS)
-    """Tokens of the descriptions of tools."""
+    """Tokens of the tool definitions."""
     tools_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="Tools change")
-    """How often this part is another one."""
+    """How often this part changes."""
     system_tokens: Annotated[int, Place("page")] = Field(500, title="System prompt, tokens", ge=0, le=TOKENS)
     """Tokens of the system prompt."""
-    system_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="System turn changes")
-    """How often this part is another one."""
+    system_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("release", title="System prompt changes")
+    """How often this part changes."""
     user_tokens: Annotated[int, Place("page")] = Field(200, title="Facts about the user, tokens", ge=0, le=TOKENS)
-    """Tokens of what is known about the user."""
+    """Tokens of facts about the user."""
     user_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("user", title="Facts about the user change")
-    """How often this part is another one."""
+    """How often this part changes."""
     documents_tokens: Annotated[int, Place("page")] = Field(8000, title="Documents, tokens", ge=0, le=TOKENS)
-    """Tokens of documents."""
+    """Tokens of the documents in the prompt."""
     documents_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("conversation", title="Documents change")
-    """How often this part is another one."""
+    """How often this part changes."""
     question_change: Annotated[str, HOW_OFTEN, Place("page")] = Field("request", title="Question changes")
-    """How often this part is another one."""
+    """How often this part changes."""
     order: Annotated[str, AfterValidator(_permutation), Place("page")] = Field("tusdq", title="Order of the parts")
-    """The parts from first to last: t tools, s system turn, u user, d documents, q question."""
+    """The parts from first to last: t tools, s system prompt, u user, d documents, q question."""
     input_usd: Annotated[float, OWN_PRICES] = Field(2.0, title="Input price, $ per million", ge=0, le=10_000)
-    """Dollars for a million input tokens."""
+    """Dollars per million input tokens."""
     output_usd: Annotated[float, OWN_PRICES] = Field(10.0, title="Output price, $ per million", ge=0, le=10_000)
-    """Dollars for a million output tokens."""
+    """Dollars per million output tokens."""
     read: Annotated[float, OWN_PRICES] = Field(0.1, title="Cache-read price, × input", ge=0, le=0.99)
-    """Price of a token read from the cache, as a multiple of the price of an input token."""
+    """Price of a cached input token, as a multiple of the input price."""
     write: Annotated[float, OWN_PRICES] = Field(1.25, title="Cache-write price, × input", ge=1, le=10)
-    """Price of a token stored in the cache, as a multiple of the price of an input token."""
+    """Price of a token written to the cache, as a multiple of the input price."""
     shared: Annotated[int, Place("page")] = Field(10_000, title="Shared prefix, tokens", ge=1, le=TOKENS)
-    """Tokens at the start of each prompt that are the same, such as the system turn."""
+    """Tokens at the start that all prompts share, such as the system prompt."""
     question: Annotated[int, Place("page")] = Field(100, title="Question, tokens", ge=0, le=TOKENS)
     """Tokens of each prompt after the shared prefix."""
     requests: Annotated[int, Place("page")] = Field(10, title="Requests", ge=1, le=1_000_000_000)
-    """Requests with the same prefix, the one that writes it to the cache included."""
+    """Requests with the same prefix, including the one that writes it to the cache."""
     lifetime: Annotated[float, Quantity("s"), OWN_PRICES] = Field(300.0, title="Cache lifetime", ge=1, le=31_536_000)
     """How long the cache keeps a prefix, such as 5 min or 1 h."""
     renewed: Annotated[bool, OWN_PRICES] = Field(default=True, title="Each use renews the lifetime")
-    """Whether a read starts the lifetime again."""
+    """Whether a cache hit restarts the lifetime."""
     arrivals: Annotated[
         str,
         Choices("kind of arrivals", lambda: {"fixed": "Fixed intervals", "random": "Random times"}),
         Place("page"),
-    ] = Field("fixed", title="Requests come at")
-    """At a fixed interval, or at random times with that mean interval (Poisson)."""
+    ] = Field("fixed", title="Arrivals")
+    """At fixed intervals, or at random with that mean interval (Poisson)."""
     interval: Annotated[float, Quantity("s"), Place("page")] = Field(
         60.0, title="Time between requests", ge=0.001, le=31_536_000
     )
-    """Time between two requests with the same prefix, on average."""
-    increment: Annotated[int, OWN_PRICES] = Field(1, title="Cached in steps of, tokens", ge=1, le=1_000_000)
-    """An API may reuse a prefix only up to multiples of this many tokens."""
-    minimum: Annotated[int, OWN_PRICES] = Field(0, title="Shortest cached prefix, tokens", ge=0, le=1_000_000)
-    """An API may store no prefix shorter than this."""
+    """Mean time between two requests with the same prefix."""
+    increment: Annotated[int, OWN_PRICES] = Field(1, title="Cache increment, tokens", ge=1, le=1_000_000)
+    """An API may cache a prefix only up to a multiple of this many tokens."""
+    minimum: Annotated[int, OWN_PRICES] = Field(0, title="Minimum cacheable prompt, tokens", ge=0, le=1_000_000)
+    """An API may not cache a prefix shorter than this."""
 
     api: Annotated[
         str,
-        Choices("API model", lambda: _apis() | {OWN: "Own prices and rules"}, quick=frozenset({OWN})),
+        Choices("API model", lambda: _apis() | {OWN: "Your own prices"}, quick=frozenset({OWN})),
         Place("page"),
     ] = Field(OWN, title="API model")
-    """A provider's model, with its prices and its rules of caching, or the prices and rules of the page above."""
+    """A provider's model with its prices and cache rules, or your own from the page “Prompt caching”."""
     prices: Annotated[str, AfterValidator(_day), Place("page", _of_api)] = Field(
         "2026-11-29", title="Prices of", max_length=10
     )
-    """The day of the prices, as 2026-11-29. A link keeps it."""
+    """The date of the price list, such as 2026-11-29. A link keeps it."""
     service: Annotated[str, Choices("service", lambda: dict(_SERVICES)), Place("page", _of_api)] = Field(
         _STANDARD, title="Service"
     )
-    """How soon the API answers: a batch within a day, flex when there is room, priority first."""
+    """Service tier: batch answers within a day, flex when there is room, priority first."""
     compared: Annotated[tuple[str, ...], Several(Choices("API model", _apis), most=30), Place("page")] = Field(
         COMPARED, title="Compared with"
     )
-    """Models of APIs at which the same tokens are priced too."""
+    """API models for which the same tokens are priced too."""
     beside: Annotated[tuple[str, ...], Several(Choices("API model", _apis), most=3), Place("page")] = Field(
         BESIDE, title="Side by side"
     )
-    """Up to three APIs on which the feature is priced side by side."""
+    """Up to three APIs to price side by side."""
     marked: Annotated[str, Choices("part to mark", lambda: MARKINGS), Place("page", _markable)] = Field(
         "all", title="Marked for the cache"
     )
-    """How far the start of each prompt is marked for the cache, where an API leaves that to you."""
+    """How much of each prompt to mark for caching, where the API leaves that to you."""
     use_as: Annotated[str, Choices("way to say the use", lambda: USES), Place("page")] = Field(
         "users", title="Enter usage as"
     )
-    """Users with their sessions, or requests; each turn of a session is a request."""
+    """As users with sessions, or as requests; each turn of a session is one request."""
     volume: Annotated[int, Place("page", _by_requests)] = Field(
         200_000, title="Number of requests", ge=1, le=1_000_000_000_000
     )
     """Requests of all users in a month of 30 days, or in a day."""
-    growth: Annotated[float, Place("page", step=1.0)] = Field(0.0, title="Growth, % a month", ge=-50, le=100)
-    """By how much the use grows from one month to the next."""
+    growth: Annotated[float, Place("page", step=1.0)] = Field(0.0, title="Growth, % per month", ge=-50, le=100)
+    """How much usage grows from one month to the next."""
     users: Annotated[int, Place("page", _by_users)] = Field(40_000, title="Users", ge=1, le=1_000_000_000)
     """People who use the feature."""
     sessions: Annotated[float, Place("page", _by_users)] = Field(0.2, title="Sessions per user per day", ge=0, le=1000)
-    """On average over all users and all days."""
+    """On average over all users and days."""
     turns: Annotated[int, Place("page")] = Field(6, title="Turns per session", ge=1, le=500)
     """Messages that a user sends in one session."""
     gap: Annotated[float, Quantity("s"), Place("page")] = Field(60.0, title="Time between turns", ge=0.1, le=86_400)
     """The median: half of the turns come sooner."""
     spread: Annotated[float, Place("page")] = Field(3.0, title="Spread of that time", ge=1, le=10)
-    """Two thirds of the times lie between the median divided by this and times this."""
-    share_known: Annotated[bool, Place("page")] = Field(default=False, title="I know the read share")
-    """Where you measured it, it takes the place of what the timing and the rules give."""
-    read_share: Annotated[float, Place("page", _known_share)] = Field(0.7, title="Read share", ge=0, le=1)
-    """Share of all input tokens that your API counts as read from the cache."""
+    """Two thirds of the times lie between the median divided and multiplied by this."""
+    share_known: Annotated[bool, Place("page")] = Field(default=False, title="I know my cache hit share")
+    """Your own measurement, in place of what timing and cache rules give."""
+    read_share: Annotated[float, Place("page", _known_share)] = Field(0.7, title="Cached share of input", ge=0, le=1)
+    """Share of all input tokens that your API bills as cached input."""
     history: Annotated[int, Place("page")] = Field(50_000, title="History kept, tokens", ge=0, le=TOKENS)
-    """Earlier messages and answers in a prompt at most; what is older is cut off."""
-    user_price: Annotated[float, Place("page")] = Field(0.0, title="Price for a user, $ a month", ge=0, le=100_000)
-    """What a user pays for the feature in a month, for the margin; 0 where nothing."""
+    """Most tokens of earlier messages and answers in a prompt; older ones are cut off."""
+    user_price: Annotated[float, Place("page")] = Field(0.0, title="Price per user, $ per month", ge=0, le=100_000)
+    """What a user pays for the feature per month; 0: nothing."""
 
-    rent: Annotated[float, Place("page")] = Field(3.0, title="Rent of one GPU, $ per hour", ge=0, le=10_000)
-    """What one accelerator costs for an hour."""
+    rent: Annotated[float, Place("page")] = Field(3.0, title="Rent, $ per GPU-hour", ge=0, le=10_000)
+    """Price of one accelerator for an hour."""
     utilization: Annotated[float, Place("page")] = Field(1.0, title="Utilization", ge=0.01, le=1)
-    """Share of the hours in which the accelerators work at this batch."""
+    """Share of the hours in which the accelerators work at this batch size."""
     slots: Annotated[int, Place("page")] = Field(64, title="Batch slots", ge=1, le=256)
-    """Requests that a batch holds at most, in the picture of static and continuous batching."""
+    """Most requests in a batch, in the picture of static and continuous batching."""
     lengths: Annotated[str, AfterValidator(whole_numbers), Place("page")] = Field(
         "500, 63x50, 100x50", title="Answer lengths, tokens", max_length=200
     )
-    """Tokens that each request writes, in the order of arrival; 63x50 stands for 63 requests of 50."""
+    """Output tokens of each request, in order of arrival; 63x50 stands for 63 requests of 50."""
     page: Annotated[int, Place("page")] = Field(16, title="Page size, tokens", ge=1, le=100_000)
-    """A request takes whole pages of the KV cache as it grows."""
+    """Tokens per page (block); a request takes whole pages of the KV cache as it grows."""
     longest: Annotated[int, Place("page")] = Field(8192, title="Reserved without pages, tokens", ge=1, le=TOKENS)
-    """Without pages each request reserves room for the longest text that it may become."""
+    """Without pages each request reserves room for the longest context it may reach."""
     digits: Annotated[int, Place("page")] = Field(3, title="Significant digits", ge=1, le=15)
     """Digits that each sum keeps."""
     addends: Annotated[str, AfterValidator(numbers), Place("page")] = Field(
@@ -318,21 +318,21 @@ class Topics(Machine):
     )
     """Weights that share one scale."""
     bits: Annotated[int, Place("page")] = Field(4, title="Bits of each weight", ge=2, le=16)
-    """Bits of the integers that the weights become."""
-    group: Annotated[int, Place("page")] = Field(128, title="Weights for each scale", ge=1, le=65_536)
-    """Weights in a group of the model, which share a scale of 2 bytes."""
+    """Bits of the integers that weights are rounded to."""
+    group: Annotated[int, Place("page")] = Field(128, title="Weights per scale", ge=1, le=65_536)
+    """Weights in a group, which share a scale of 2 bytes."""
 
     logits: Annotated[str, AfterValidator(numbers), Place("page")] = Field(
         "2, 1.5, 0, -1", title="Logits of the router", max_length=200
     )
     """One for each expert, up to 16."""
     chosen: Annotated[int, Place("page")] = Field(2, title="Experts chosen", ge=1, le=16)
-    """Experts with the largest logits that work on the position."""
+    """The experts with the largest logits process the position."""
     skew: Annotated[float, Place("page")] = Field(0.0, title="Routing skew (0 = even)", ge=0, le=2)
     """0: each expert is chosen equally often. 1: the second is chosen half as often as the first (Zipf)."""
 
     measured: Annotated[str, Place("page")] = Field("", title="Own measurements", max_length=measured.LONGEST)
-    """What you measured yourself, up to three numbers; the page “How right is this?” reads and explains them."""
+    """Up to three numbers that you measured; the page “How right is this?” reads and explains them."""
 
     @model_validator(mode="after")
     def _measured(self) -> Self:

@@ -23,12 +23,12 @@ class Expected:
 
     prefill: Estimate = part("prefill", "s")
     decode: Estimate = part("decode pass", "s")
-    time_to_first_token: Estimate = part("time to first token, through a server that is free", "s")
+    time_to_first_token: Estimate = part("time to first token on an idle server", "s")
 
 
 CAPTION: Final = (
-    "Fitted to 5,676 published measurements; judged on publishers that the fit did not see. The line below the bar is "
-    "where four of five measurements lie. Point at a part for its name and time."
+    "Fitted to 5,676 published measurements and tested on publishers that the fit had not seen. The line below the bar "
+    "is the 80% band. Hover over a part for its name and time."
 )
 
 
@@ -49,10 +49,10 @@ PARTS: Final = {
     "load_s": Part("loading", "loading", "memory"),
     "compute_s": Part("arithmetic", "arithmetic", "compute"),
     "vectors_s": Part("vectors through memory", "vectors", "memory"),
-    "layers_s": Part("start of layers", "layers", "waiting"),
+    "layers_s": Part("layer overhead", "layers", "waiting"),
     "link_s": Part("link between GPUs", "link", "waiting"),
     "waiting_s": Part("waiting for other GPUs", "other GPUs", "waiting"),
-    "host_s": Part("processor beside the GPUs", "processor", "waiting"),
+    "host_s": Part("CPU overhead", "CPU", "waiting"),
 }
 """Field of `ExpectedPass` -> what it is called."""
 
@@ -148,7 +148,7 @@ def sentence(scenario: Scenario, result: Expected) -> str:
     times, unknown = [], ""
     for what, one in (("a decode pass", result.decode), ("the prefill", result.prefill)):
         if one.expected is None or one.low is None or one.high is None:
-            unknown = f" {what[0].upper() + what[1:]} needs the peak of the accelerator, which is not known."
+            unknown = f" {what[0].upper() + what[1:]} depends on the peak of the accelerator, which is not known."
             continue
         low, high = quantities.shown(one.low, "s"), quantities.shown(one.high, "s")
         over = (
@@ -202,5 +202,5 @@ def rows(scenario: Scenario, result: Expected, *, phase: str) -> dict[str, list[
     return {
         "parts": stacked,
         "limit": [{"at_s": one.limit, "label": f"limit {quantities.shown(one.limit, 's')}"}] if one.limit else [],
-        "band": [{"low_s": one.low, "high_s": one.high, "label": "four of five measurements"}],
+        "band": [{"low_s": one.low, "high_s": one.high, "label": "80% band"}],
     }

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 AT_ONCE: Final = 2
 """Pieces of work that run at the same time; more wait."""
-WAITING: Final = "Waiting for other work on this server to end."
+WAITING: Final = "Waiting for other work on this server."
 _TURNS: Final = BoundedSemaphore(AT_ONCE)
 _MOMENT_S: Final = 0.2
 """After which it is told how far the work is, and so after which it may be stopped."""
@@ -69,9 +69,7 @@ def _result(question: bytes, content: memoryview | None, told: Callable[[float, 
             raise
     if not answer:
         why = f"more than {CPU_S / 60:.0f} minutes" if process.returncode == -signal.SIGXCPU else ""
-        raise HeavyWorkError(
-            f"This takes {why} of processor." if why else "This failed; the log of the server says why."
-        )
+        raise HeavyWorkError(f"This takes {why} of processor time." if why else "This failed; the server log says why.")
     succeeded, result = pickle.loads(answer)  # noqa: S301 - written by the process that was started above
     if not succeeded:
         raise HeavyWorkError(result)

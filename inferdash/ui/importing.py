@@ -14,12 +14,22 @@ from inferdash.ui import state
 
 _OPEN: Final = "INFERDASH_HUB_TOKEN"
 """Variable that is 1 where whoever opens the dashboard may read what the token of this machine opens on the hub."""
+_NAME: Final = "_config_name"
+"""Session state: what the reader calls the model."""
 _SAID: Final = "_config_said"
 """Session state: what came of the last config.json that was read, and the model that it was said of."""
 
 
 def importer() -> None:
-    """The three ways in, and what came of the last one."""
+    """The three ways in, the name that the model gets, and what came of the last one."""
+    st.text_input(
+        "Name of the model",
+        key=_NAME,
+        max_chars=60,
+        placeholder="as the file says",
+        help="What pages and links call it. Empty: the name in the file, else its kind.",
+        on_change=state.acted,
+    )
     pasted, uploaded, named = st.tabs(["Paste", "Upload", "Hugging Face"])
     with pasted:
         st.text_area("config.json of a model", key="_pasted", height=160, on_change=state.acted)
@@ -37,7 +47,7 @@ def importer() -> None:
             on_click=_take,
             args=(lambda: hub.read(st.session_state["_hf_id"].strip(), token=os.environ.get(_OPEN) == "1"),),
         )
-        st.caption("Reads its config.json and the headers of its tensors over the network, never its weights.")
+        st.caption("Reads its config.json and tensor headers over the network, never its weights.")
     sentence, model = st.session_state.get(_SAID, ("", None))
     if sentence and model == _model(state.scenario()):
         st.text(sentence)
@@ -59,10 +69,14 @@ def _take(read: Callable[[], Found]) -> None:
     except UnreadConfigError as error:
         st.session_state[_SAID] = str(error), _model(state.scenario())
         return
-    named = {"_name_or_path": found.architecture.hf_id} if found.architecture.hf_id else {}
+    name = st.session_state.get(_NAME, "").strip() or found.architecture.hf_id
+    named = {"_name_or_path": name} if name else {}
     fields = json.dumps({**found.used, **named}, separators=(",", ":"))
     if len(fields) > state.longest("config"):
-        st.session_state[_SAID] = "The fields of this file are too many for a link.", _model(state.scenario())
+        st.session_state[_SAID] = "This file has too many fields for a link.", _model(state.scenario())
         return
     state.change(model=CONFIG, config=fields)
-    st.session_state[_SAID] = f"Read: {found.architecture.name} is the model of every page now.", (CONFIG, fields)
+    st.session_state[_SAID] = (
+        f"{state.scenario().architecture.name} is now the model on every page.",
+        (CONFIG, fields),
+    )

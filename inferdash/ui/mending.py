@@ -20,9 +20,9 @@ def mended(page: str) -> None:
     st.title(FAILED, anchor=False)
     changes = _changes(page, state.scenario())
     if changes:
-        st.markdown("The other pages stand, and the scenario is kept. One of these changes lets this page be computed.")
+        st.markdown("The other pages work, and the scenario is kept. One of these changes fixes this page.")
     else:
-        st.markdown("The other pages stand, and the scenario is kept. No change of a single field mends this page.")
+        st.markdown("The other pages work, and the scenario is kept. No single change fixes this page.")
     for name, value in changes:
         said = links.written(name, value) or "empty"
         st.button(

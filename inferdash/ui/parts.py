@@ -25,7 +25,9 @@ _ADDRESS: Final = re.compile(r"\\:(?=\\/)|www(?=\\\.)|\\@", re.IGNORECASE)
 """By what an address begins, or a mailbox has, in text whose signs are escaped."""
 _JOINER: Final = "\N{WORD JOINER}"
 LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute and bandwidth. Real systems are slower."
-EXPECTED: Final = "Expected: of {engine}; four of five measurements lie in the range."
+EXPECTED: Final = (
+    "Expected of {engine}, with its 80% band; “How right is this?” says how many measurements lie in it, by group."
+)
 """What the words mean in a label."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from inferdash.scenario import Scenario
+from inferdash.studies import terms
 from inferdash.ui import state, working
 from inferdash.ui.parts import LIMIT
 
@@ -27,10 +28,15 @@ def section(title: str, body: Callable[[], None], *, icon: str | None = None, ke
 
 
 def proof(scenario: Scenario, study: Callable[[Scenario], object] | None = None) -> None:
-    """The working of a page, where it has one, and its sources."""
+    """The working of a page, where it has one, its sources, and what its words mean."""
     if study:
         section("Working", lambda: working.working(study, scenario), icon=":material/function:", key="working")
     section("Sources", lambda: _sources(scenario), icon=":material/menu_book:", key="sources")
+    section("Glossary", _glossary, icon=":material/dictionary:", key="glossary")
+
+
+def _glossary() -> None:
+    st.markdown(terms.markdown())
 
 
 def _sources(scenario: Scenario) -> None:

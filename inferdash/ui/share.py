@@ -41,12 +41,12 @@ def title() -> None:
 
 def problems() -> None:
     """What could not be read of the link, as text and nothing else; the rest of it applies."""
-    _boxed("The link could not be read in full. The rest of it applies.", state.link_problems(), key="problems")
+    _boxed("Part of the link could not be read. The rest applies.", state.link_problems(), key="problems")
 
 
 def entry_problems() -> None:
     """What could not be read of the fields that this page does not show; to be called after the page."""
-    _boxed("An entry on another page does not apply.", state.entry_problems(), key="entry_problems")
+    _boxed("An entry on another page could not be read.", state.entry_problems(), key="entry_problems")
 
 
 def _boxed(title: str, found: Sequence[Problem], *, key: str) -> None:
@@ -67,7 +67,9 @@ def _window() -> None:
         copy_button("Copy page as Markdown", page)
     st.code(link, language=None, wrap_lines=True)
     if address.hostname in _ONLY_HERE:
-        st.markdown("This address opens on this computer only. Open the dashboard by the computer’s name to share it.")
+        st.markdown(
+            "This address works on this computer only. Open the dashboard under the computer’s name to share it."
+        )
     picture = BytesIO()
     segno.make(link, error="l").save(picture, kind="png", scale=6, border=4)
     st.image(picture.getvalue(), width=340, alt="QR code of the link", caption="The link, for the camera of a phone")

@@ -69,7 +69,7 @@ def _file(page: str) -> UploadedFile | None:
         st.session_state[_LOST] = lost + 1
         st.rerun()
     if lost and file is None:
-        st.text("The server was restarted and has your file no more; upload it again.")
+        st.text("The server was restarted and no longer has your file; upload it again.")
     return file
 
 

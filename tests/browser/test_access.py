@@ -26,7 +26,7 @@ STOPS: Final = (
     *GROUPS,
     *(PAGES[name].TITLE for name in GROUPS["Learn"]),
     *("Share", "Batch", "Prompt tokens", "Weight precision", "GPUs"),
-    *("The two passes in numbers", "What engines reach of the limit", "One request, from sending to the last token"),
+    *("Both passes in numbers", "Expected beside the limit", "One request from start to end"),
     *("Speculative decoding", "Working", "Sources"),
 )
 """What the Tab key comes to, in the order of the page."""

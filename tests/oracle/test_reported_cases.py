@@ -53,7 +53,7 @@ def test_s4_a_speedup_is_at_most_the_tokens_and_a_loss_is_called_one(batch: int,
     assert lost.speedup is not None
     assert lost.speedup == pytest.approx(result.decode.pass_s / (lost.draft_s + lost.verify_s), rel=1e-12)
     assert lost.speedup < 1
-    assert "slow-down" in speculation.sentence(scenario, lost)
+    assert "slows decoding down" in speculation.sentence(scenario, lost)
     gained = study(scenario.model_copy(update={"acceptance": 0.9})).speculation
     assert gained.speedup is not None
     assert gained.speedup <= gained.tokens_per_pass
@@ -114,7 +114,7 @@ def test_r15_bandwidth_over_bytes_is_named_the_speed_of_one_request() -> None:
     (field,) = [f for f in dataclasses.fields(result.decode) if f.name == "output_tok_per_s"]
     assert field.metadata["label"] == "output speed of one request (limit)"
     tiles = compute_vs_memory.headline_numbers(Scenario(batch=64), result)
-    assert ("Speed of a request, batch 64 (limit)", result.decode.output_tok_per_s, "tokens/s") in {
+    assert ("Output speed per request, batch 64 (limit)", result.decode.output_tok_per_s, "tokens/s") in {
         tile[:3] for tile in tiles
     }
 

@@ -174,7 +174,7 @@ def test_a_model_that_does_not_hold_the_longest_request_is_left_out() -> None:
     scenario = Scenario(documents_tokens=500_000, turns=1)
     assert "Mistral Large 3 2512" in feature_cost.left_out(scenario)[0]
     assert "Mistral" not in feature_cost.model_table(scenario, feature_cost.compared(scenario)).markdown()
-    assert "was made for 8,192 tokens" in feature_cost.own_sentence(scenario, feature_cost.study(scenario))
+    assert "supports 8,192 tokens" in feature_cost.own_sentence(scenario, feature_cost.study(scenario))
 
 
 def test_a_model_without_a_price_of_the_service_is_named() -> None:
@@ -276,7 +276,7 @@ def test_marking_the_system_prompt_alone_is_the_best_of_a_ticket() -> None:
     assert result.month_usd == pytest.approx(0.2 * 8650)
     said = feature_cost.sentence(Scenario(**TICKETS, marked="best"), result)
     assert said == (
-        "200,000 requests a month cost $1,730.00 on your own prices; caching the system prompt only saves 24.8%."
+        "200,000 requests a month cost $1,730.00 at your own prices; caching the system prompt only saves 24.8%."
     )
     whole = Scenario(**TICKETS)
     said = feature_cost.sentence(whole, feature_cost.study(whole))
@@ -289,7 +289,7 @@ def test_ways_to_save_say_dollars_and_per_cent() -> None:
     found = {row.label: row.values for row in savings.table(scenario, result).rows}
     assert found["As it is"][0] == "$1,730.00"
     assert found["Send it as a batch"][:3] == ("$865.00", "$865.00", "50%")
-    assert found["Mark for the cache what pays"][:3] == ("$1,730.00", "0", "0%")
+    assert found["Mark for caching what pays off"][:3] == ("$1,730.00", "0", "0%")
     assert found["A quarter off the documents"][1] == "$300.00"  # 750 tokens at $2, 200,000 times
     batch = scenario.model_copy(update={"service": "batch"})
     assert "as a batch" in feature_cost.sentence(batch, feature_cost.study(batch))
@@ -298,7 +298,10 @@ def test_ways_to_save_say_dollars_and_per_cent() -> None:
 
 def test_nothing_saved_has_a_reason() -> None:
     """Gemini stores no start of less than 4,096 tokens; Mistral's rules are not known."""
-    for api_, why in (("google/gemini-4-argon", "fewer than the 4,096"), ("mistral/mistral-large-2512", "not known")):
+    for api_, why in (
+        ("google/gemini-4-argon", "fewer than the minimum of 4,096"),
+        ("mistral/mistral-large-2512", "not known"),
+    ):
         scenario = Scenario(**TICKETS, api=api_)
         assert why in feature_cost.sentence(scenario, feature_cost.study(scenario))
 

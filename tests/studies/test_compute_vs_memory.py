@@ -102,24 +102,24 @@ def test_parts_add_up_and_the_report_agrees_with_itself(scenario: Scenario) -> N
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "At batch 1, writing a token takes 293 times as long as reading one, both at the limit: the decode"),
+        ({}, "At batch 1, an output token takes 293 times as long as an input token at the limit: decode"),
         (
             {"batch": 64},
-            "With 64 requests in a batch, writing a token takes 7.13 times as much GPU time as reading one",
+            "With 64 requests in a batch, an output token takes 7.13 times as much GPU time as an input token",
         ),
         (
             {"prompt": 1},
-            "writing a token takes about as long as reading one, both at the limit: memory bandwidth limits both.",
+            "an output token takes about as long as an input token at the limit: memory bandwidth limits both.",
         ),
-        ({"prompt": 1, "batch": 2}, "reading a token takes 2.00 times as much GPU time as writing one"),
+        ({"prompt": 1, "batch": 2}, "an input token takes 2.00 times as much GPU time as an output token"),
         ({"model": "llama-3.1-405b"}, "But 1 GPU cannot hold the model: its parameters need at least 11."),
         ({"batch": 500}, "But 1 GPU can hold only 476 requests of 1,024 tokens; the batch needs at least 2 GPUs."),
         (
             {"prompt": 500_000},
             "cannot hold the cache of a request of 500,000 tokens beside the model; it needs at least 2.",
         ),
-        ({"accelerator": "m4-max", "batch": 64}, "With 64 requests in a batch, writing a token takes at least 675 µs"),
-        ({"accelerator": "m4-max"}, "writing a token takes at least 27.7 ms, the memory read time"),
+        ({"accelerator": "m4-max", "batch": 64}, "With 64 requests in a batch, an output token takes at least 675 µs"),
+        ({"accelerator": "m4-max"}, "an output token takes at least 27.7 ms, the memory read time"),
     ],
 )
 def test_the_sentence(changes: dict[str, Any], says: str) -> None:
@@ -130,12 +130,15 @@ def test_the_sentence(changes: dict[str, Any], says: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"prompt": 8000}, "made for 8,192 tokens; prompt, reasoning and answer are 8,256."),
-        ({"weights": "fp8", "accelerator": "a100-80gb-sxm"}, "computes fp8 in bf16: only the memory read is faster."),
+        ({"prompt": 8000}, "supports 8,192 tokens; prompt, reasoning and answer are 8,256."),
+        (
+            {"weights": "fp8", "accelerator": "a100-80gb-sxm"},
+            "computes fp8 in bf16, so only the memory read is faster.",
+        ),
         ({"accelerator": "m4-max"}, "No matrix peak is published for Apple M4 Max"),
-        ({"answer": 7000, "batch": 400}, "At the end of the answers only 60 fit, of 400 requests."),
-        ({"output_layer": "last"}, "counted at the last position of the prompt only"),
-        ({"draft": "qwen3-0.6b"}, "Qwen3 0.6B knows other tokens than Llama 3 8B"),
+        ({"answer": 7000, "batch": 400}, "By the end of their answers only 60 of 400 requests fit."),
+        ({"output_layer": "last"}, "counted for the last prompt token only"),
+        ({"draft": "qwen3-0.6b"}, "Qwen3 0.6B has another vocabulary than Llama 3 8B"),
         ({"gpus": 8}, "time on the link between them is not counted"),
     ],
 )

@@ -60,7 +60,7 @@ def test_where_nobody_measured_the_accelerator_its_family_is_nearest(accelerator
 
 def test_nothing_is_said_to_be_of_a_kind_that_nobody_measured() -> None:
     scenario = links.decode("accelerator=tpu-v5e&v=1").scenario
-    assert evidence.nearest_note(scenario).endswith("none is of its kind.")
+    assert evidence.nearest_note(scenario).endswith("or on similar accelerators.")
 
 
 def test_the_largest_misses_are_named_with_their_figures() -> None:
@@ -119,8 +119,9 @@ def test_the_working_of_a_measurement_adds_up_to_what_the_shipped_engine_expects
             whole = published.study(one)
         assert {step.section for step in steps} >= {"Passes at the limit"}
         assert all(step.section for step in steps)
-        parts = [row.values[0] for row in published.table(one).rows]
+        *parts, off = [row.values[0] for row in published.table(one).rows]
         assert sum(parts[:-1]) == pytest.approx(parts[-1], rel=0.02)
+        assert off == pytest.approx(abs(parts[-1] / one.measured_s - 1))
         assert 0.2 < float(whole.pass_s) / one.expected_s < 3
         assert one.accelerator in published.sentence(one)
         assert f"[{one.publisher}, {one.published}](https://" in published.sentence(one)

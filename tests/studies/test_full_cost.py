@@ -29,7 +29,7 @@ def lines(one: Scenario) -> dict[str, float]:
 
 def test_nothing_is_added_until_it_is_asked_for() -> None:
     plain = scenario(API)
-    assert lines(plain) == {"The feature in text": session.month_usd(plain)}
+    assert lines(plain) == {"The feature, text only": session.month_usd(plain)}
 
 
 def test_an_image_counts_as_the_tokens_of_its_rule() -> None:
@@ -39,13 +39,13 @@ def test_an_image_counts_as_the_tokens_of_its_rule() -> None:
     assert sum(lines(pictured).values()) == pytest.approx(session.month_usd(longer))
     unknown = scenario("api=anthropic/claude-haiku-5-5&images=1")
     assert lines(unknown)["Images"] == 0
-    assert "no rule was found" in extras.table(unknown).markdown()
+    assert "no rule is known" in extras.table(unknown).markdown()
 
 
 def test_fees_and_searches_are_worked_out_by_hand() -> None:
     one = scenario("use_as=month&volume=200000&turns=1&steps=3&tool_fee=10&searches=2&rerank_usd=1&search_tokens=100")
     found = lines(one)
-    assert found["Fees of tools"] == pytest.approx(200_000 * 2 * 10 / 1000)
+    assert found["Tool fees"] == pytest.approx(200_000 * 2 * 10 / 1000)
     assert found["Searches"] == pytest.approx(200_000 * 2 * (100 * 0.1 / 1e6 + 1 / 1000))
 
 
@@ -67,7 +67,7 @@ def test_limits_say_by_how_much_a_queue_grows() -> None:
     assert requests.queue_a_minute == pytest.approx(requests.needed - 50)
     assert tokens.queue_a_minute == answers.queue_a_minute == 0
     assert "do not hold" in limits.sentence(one)
-    assert "hold the busiest hour" in limits.sentence(scenario("use_as=month&volume=1000&rpm=50"))
+    assert "are enough for the busiest hour" in limits.sentence(scenario("use_as=month&volume=1000&rpm=50"))
 
 
 def test_owning_adds_up_and_breaks_even_where_it_says() -> None:

@@ -52,7 +52,7 @@ def test_parts_of_the_expected_time_have_names_and_the_colours_of_the_network_an
         "layers": "waiting",
         "link": "waiting",
         "other GPUs": "waiting",
-        "processor": "waiting",
+        "CPU": "waiting",
     }
     for part in parts:
         assert part["label"].endswith(part["time"])
@@ -72,7 +72,7 @@ def test_without_a_peak_a_decode_is_expected_from_its_loading_and_a_prefill_is_n
     assert decode.high / decode.expected > decode.expected / decode.low
     said = expected.sentence(scenario, result.expected)
     assert "without its arithmetic" in said
-    assert "The prefill needs the peak" in said
+    assert "The prefill depends on the peak" in said
     assert "arithmetic" not in {
         part["short"] for part in expected.rows(scenario, result.expected, phase="decode")["parts"]
     }

@@ -175,7 +175,7 @@ def test_what_is_too_long_for_a_link_is_refused_before_anything_changes() -> Non
 
 def test_measurements_that_contradict_each_other_are_said_to() -> None:
     torn = links.decode("measured=itl~6ms,itl~14ms&v=1").scenario
-    assert "do not fit together" in calibration.sentence(torn)
+    assert "disagree with each other" in calibration.sentence(torn)
     assert "do not fit together" not in calibration.sentence(links.decode("measured=itl~9ms&v=1").scenario)
 
 

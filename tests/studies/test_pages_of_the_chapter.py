@@ -65,8 +65,8 @@ def test_c13_break_even_shares() -> None:
 def test_a_cache_that_is_never_read_is_called_a_loss() -> None:
     scenario = Scenario(interval="10 min")
     said = prompt_cache.sentence(scenario, prompt_cache.study(scenario))
-    assert "0% find the prefix in the cache" in said
-    assert "24.8% more than without a cache, a loss" in said
+    assert "0% hit the cache" in said
+    assert "24.8% more than without a cache" in said
 
 
 def test_random_arrivals_read_by_the_exponential() -> None:

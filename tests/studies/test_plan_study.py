@@ -95,12 +95,12 @@ def test_rents_that_are_none_are_said_to_be(rents: str) -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("answer=1&v=1", "two tokens at least"),
-        ("prompt=9000&v=1", "was made for 8,192"),
+        ("answer=1&v=1", "at least two tokens"),
+        ("prompt=9000&v=1", "supports 8,192"),
         ("target_first=1ms&v=1", "The server alone adds"),
-        ("considered=&v=1", "Choose accelerators"),
-        ("load=100000&most_gpus=8&v=1", "Nothing that was chosen carries"),
-        ("considered=m4-max&v=1", "Nothing that was chosen carries"),
+        ("considered=&v=1", "Choose the accelerators"),
+        ("load=100000&most_gpus=8&v=1", "None of the set-ups considered carries"),
+        ("considered=m4-max&v=1", "None of the set-ups considered carries"),
     ],
 )
 def test_where_nothing_is_planned_the_sentence_says_why(query: str, words: str) -> None:
@@ -116,7 +116,7 @@ def test_why_others_fail_names_the_nearest_miss() -> None:
     table = plan.failure_table(scenario)
     assert table is not None
     reasons = {row.label: row.values for row in table.rows}
-    assert "the model and a request do not fit" in reasons
+    assert "the model and one request do not fit" in reasons
     assert "tokens come too slowly" in reasons
     assert all(int(values[0].replace(",", "")) >= 1 for values in reasons.values())
 
@@ -134,7 +134,7 @@ def test_the_frontier_falls_as_it_costs_more() -> None:
 def test_users_ask_as_often_as_they_think() -> None:
     scenario, _ = of(JOBS["chat"])
     assert scenario.demand_per_s == pytest.approx(10_000 / 60)
-    assert "10,000 users who ask every 60" in plan.subject(scenario)
+    assert "10,000 users who each ask every 60" in plan.subject(scenario)
 
 
 def test_the_plan_can_be_pasted() -> None:

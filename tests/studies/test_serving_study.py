@@ -99,12 +99,12 @@ def test_one_request_is_a_hundred_times_the_same_with_the_same_seed() -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("load=40&v=1", "Overloaded: 40 requests per second arrive and 17.9 can be served"),
+        ("load=40&v=1", "Overloaded: 40 requests per second arrive, 17.9 can be served"),
         ("accelerator=m4-max&v=1", "cannot be simulated: no peak"),
-        ("prompt=1000000&gpus=8&v=1", "cannot be simulated: texts of over 262,144"),
+        ("prompt=1000000&gpus=8&v=1", "cannot be simulated: requests of over 262,144"),
         ("accelerator=rtx-4090&model=llama-3.1-405b&v=1", "none is served: it takes at least 34 GPUs"),
-        ("simulated=200&v=1", "nine of ten users"),
-        ("answer=1&v=1", "nine of ten users"),
+        ("simulated=200&v=1", "90% of users"),
+        ("answer=1&v=1", "90% of users"),
     ],
 )
 def test_the_sentence_says_what_is(query: str, words: str) -> None:
@@ -115,7 +115,7 @@ def test_a_percentile_that_too_few_requests_stand_behind_is_not_shown() -> None:
     scenario, result = of("simulated=500&v=1")
     assert result.ttft_s.p90 is not None
     assert result.ttft_s.p99 is None
-    assert "99th percentile" in " ".join(serving.notes(scenario, result, None))
+    assert "p99" in " ".join(serving.notes(scenario, result, None))
     assert "too few" in serving.percentile_table(result).markdown()
 
 
@@ -188,7 +188,7 @@ def test_blocks_that_came_before_are_found() -> None:
     assert ran.served.found.tolist() == [0, 1024, 1024]
     assert (
         own_requests.reuse_sentence(ran)
-        == "65.6% of the prompts’ tokens were found in the cache, and nothing had to give way."
+        == "65.6% of the prompts’ tokens were found in the cache, and nothing was evicted."
     )
 
 

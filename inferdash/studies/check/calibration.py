@@ -12,21 +12,21 @@ from inferdash.scenario.measured import KINDS, LONGEST, MOST, Measured
 from inferdash.studies.numbers import Row, Table
 
 INTRO: Final = (
-    f"Set model, accelerator, engine and workload to what you measured, and enter one of up to {MOST} numbers of it. "
-    "The engine then moves as little as needed to fit them, on every page, and the link carries them."
+    f"Set the model, accelerator, engine and workload that you measured, and enter up to {MOST} results. "
+    "Expected numbers on every page then move as little as needed to fit them, and the link carries them."
 )
 HOLDS: Final = (
-    "They count for the same model on the same accelerator in the same engine. Tried on published measurements, two "
-    "numbers of a set-up lower the median error for its other batches and lengths by a quarter in a decode pass and "
-    "in serving, and hardly in a prefill. For other models and accelerators they made it larger, so there they do not "
+    "They count for the same model, accelerator and engine. In a test on published measurements, two "
+    "results of a set-up lowered the median error for its other batches and lengths by a quarter in decode and "
+    "serving, and hardly in prefill. For other models and accelerators they raised it, so there they do not "
     "count."
 )
 _APART: Final = 1.25
 """Factor between a measurement and what is expected then, from which on it does not fit."""
 HELP: Final = {
-    "ttft": "Of a request alone, through the server, with its prompt not in a cache: such as 120 ms.",
-    "itl": "Time between two tokens of a request at the scenario’s batch, in the middle of its answer: such as 9.5 ms.",
-    "tps": "Of all requests of the scenario’s batch together, from the first prompt to the last token: such as 1,500.",
+    "ttft": "Of a single request through the server, its prompt not cached, such as 120 ms.",
+    "itl": "At the scenario’s batch, in the middle of the answer, such as 9.5 ms.",
+    "tps": "Of all requests of the scenario’s batch together, from the first prompt to the last token, such as 1,500.",
 }
 """Kind -> what is meant by it, with an example."""
 
@@ -75,7 +75,7 @@ def sentence(scenario: Scenario) -> str:
     said = f"{count} of {here} count{'s' if len(own) == 1 else ''} on every page."
     with recording():
         torn = [one for one in own if not 1 / _APART < one.seconds / one.expected_s(scenario.program) < _APART]
-    return f"{said} They do not fit together: the table says what is left." if torn else said
+    return f"{said} They disagree with each other: the table shows by how much." if torn else said
 
 
 def table(scenario: Scenario) -> Table:
@@ -117,7 +117,7 @@ def moved_table(scenario: Scenario) -> Table:
         ("Share of the peak", "%", lambda engine: engine.reach[family].arithmetic_share),
         ("Share of the peak in attention", "%", lambda engine: engine.attention_share),
         ("Time of a layer", "s", lambda engine: engine.reach[family].layer),
-        ("Trips of a vector through memory, in a layer", "times", lambda engine: engine.vector_trips),
+        ("Memory trips of a vector per layer", "times", lambda engine: engine.vector_trips),
         ("Exchange between GPUs", "s", lambda engine: engine.reach[family].exchange),
         ("Time of the server", "s", lambda engine: engine.server),
     ]

@@ -85,8 +85,8 @@ def errors_sentence(result: Evidence) -> str:
         for share in (result.decode_error, result.prefill_error, result.serving_error, result.decode_limit_error)
     )
     return (
-        f"Held against {result.points:,} published measurements, the expected time is off by {decode} at the median "
-        f"for a decode pass, {prefill} for a prefill and {serving} for serving; the limit by {limit} for a decode pass."
+        f"Compared with {result.points:,} published measurements, the expected time is off by {decode} at the median "
+        f"for decode, {prefill} for prefill and {serving} for serving; the limit of decode is off by {limit}."
     )
 
 
@@ -101,15 +101,15 @@ def headline_numbers(_: Scenario, result: Evidence) -> list[Headline]:
 
 
 LEGEND: Final = (
-    "Blue: decode passes; orange: prefills and times to first token; purple: times per output token, and whole "
-    "batches at a stated number of requests; green: at full load. "
-    "On the dashed line both are equal. "
-    "Click a point to see its parts and its working below."
+    "Blue: decode passes; orange: prefills and times to first token; purple: times per output token and whole "
+    "batches at a stated concurrency; green: full load. "
+    "Both are equal on the dashed line. "
+    "Click a point for its parts and working below."
 )
 METHOD: Final = (
-    "Each publisher is left out of the fit in turn, and its measurements are then compared with what the others led us "
-    "to expect; the same with each family of models, and with each accelerator. So an error here is one that you may "
-    "meet with your own set-up."
+    "Each publisher is left out of the fit in turn, and its measurements are compared with what the others lead us "
+    "to expect; likewise each model family and each accelerator. So these are the errors that you may "
+    "see with your own set-up."
 )
 
 
@@ -220,7 +220,7 @@ def error_rows(by: str) -> dict[str, list[dict[str, Any]]]:
 
 
 DISTRIBUTION: Final = (
-    "Measured over expected time: the line holds 80% of the points, the bar half of them, the tick is the median. "
+    "Measured over expected time: the line spans 80% of the points, the bar half of them, the tick is the median. "
     "Right of 1 it took longer than expected."
 )
 
@@ -264,8 +264,8 @@ def error_table(by: str) -> Table:
 
 
 TERMS: Final = (
-    f"Without: the median error / what 90% stay below, of a fit that had not seen it. In the band: how many lie where "
-    f"four of five should. Ratio: measured over expected time at the median, without the publisher. A row needs "
+    f"Without: median / 90th percentile of the error, by a fit that had not seen it. In the band: the share inside the "
+    f"band meant for 80%. Ratio: median of measured over expected time, without the publisher. A row needs "
     f"{_ENOUGH} points."
 )
 """How to read the table of errors."""
@@ -283,8 +283,8 @@ def nearest_note(scenario: Scenario) -> str:
     name = "your own accelerator" if scenario.accelerator == OWN else scenario.hardware.name
     family = _FAMILIES.get(scenario.hardware.family)
     if any(one.family == scenario.hardware.family for one in _fitted()):
-        return f"No measurement is of {name}. These are of others of its kind ({family})."
-    return f"No measurement is of {name}, and none is of its kind."
+        return f"Nothing was measured on {name}. These are of similar accelerators ({family})."
+    return f"Nothing was measured on {name} or on similar accelerators."
 
 
 def nearest_table(scenario: Scenario) -> Table:
@@ -323,9 +323,9 @@ def not_covered() -> str:
 
 
 _NOT_MEASURED: Final = (
-    "Times to first token are mostly of two publishers, and depend on what the start command sets: how often an engine "
-    "looks for new requests, and whether it waits to fill a batch. MLX has no measurement here; most accelerators "
-    "after 2025 have none; speculative decoding, and pools of GPUs that read prompts for others, are not expected."
+    "Times to first token come mostly from two publishers, and depend on how the engine is started: how often it "
+    "looks for new requests, and whether it waits to fill a batch. Not measured: MLX and most accelerators after 2025. "
+    "Not covered: speculative decoding and separate pools for prefill and decode."
 )
 
 

@@ -90,14 +90,14 @@ class Model:
     """Every headline number of the page."""
 
     parameters_total: int = number("parameters", "in all")
-    active_all: int = number("parameters", "that work on a token, with both tables")
-    active_without_input_embedding: int = number("parameters", "that work on a token, without the input embedding")
-    active_without_embedding_and_output: int = number("parameters", "that work on a token, without both tables")
-    mtp_parameters: int = number("parameters", "of layers that predict further tokens, counted apart")
-    other_parameters: int = number("parameters", "of towers for pictures and sound, counted apart")
+    active_all: int = number("parameters", "active per token, with both embedding tables")
+    active_without_input_embedding: int = number("parameters", "active per token, without the input embedding")
+    active_without_embedding_and_output: int = number("parameters", "active per token, without both embedding tables")
+    mtp_parameters: int = number("parameters", "of multi-token prediction layers, counted apart")
+    other_parameters: int = number("parameters", "of image and audio encoders, counted apart")
     weight_bytes_native: float = number("B", "files in the maker’s own format")
     kv_bytes_per_token: float = number("B", "cache of the first token at bf16")
-    kv_bytes_per_further_token: float = number("B", "cache of a late token at bf16")
+    kv_bytes_per_further_token: float = number("B", "cache of a later token at bf16")
     state_bytes: float = number("B", "state of a request")
     layers: int = number("layers", "one after another")
 
@@ -131,7 +131,7 @@ def sentence(scenario: Scenario, result: Model) -> str:
     size = quantities.shown(result.parameters_total, "parameters").number
     layers = quantities.count(result.layers, "layer")
     active = quantities.shown(result.active_without_input_embedding, "parameters").number
-    work = f", {active} of which work on a token" if experts_of(model) else ""
+    work = f", {active} of them active per token" if experts_of(model) else ""
     files = quantities.shown(result.weight_bytes_native, "B")
     return f"{model.name} has {size} parameters{work}, in {layers}; its files in {format_name(model)} take {files}."
 
@@ -149,9 +149,9 @@ def headline_numbers(_: Scenario, result: Model) -> list[Headline]:
 def conventions(result: Model) -> str:
     """The three ways in which makers count active parameters."""
     counted = (
-        (result.active_all, "with both tables"),
+        (result.active_all, "with both embedding tables"),
         (result.active_without_input_embedding, "without the input embedding"),
-        (result.active_without_embedding_and_output, "without both tables"),
+        (result.active_without_embedding_and_output, "without both embedding tables"),
     )
     said = ", ".join(f"{quantities.shown(count, 'parameters').number} {how}" for count, how in counted)
     return f"Makers count active parameters in three ways: {said}."

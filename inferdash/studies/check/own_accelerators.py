@@ -29,10 +29,10 @@ class Own:
 
     gpus: int | None = number("GPUs", "for the busiest hour")
     month_usd: float | None = number("$", "a month of those")
-    utilization: float | None = number("%", "of their hours in use, over the day")
-    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens")
-    usd_per_mtok_written: float | None = number("$", "a million written tokens")
-    break_even: float | None = number("users", "or requests a month, from which they cost less; None: never")
+    utilization: float | None = number("%", "utilization over the day")
+    usd_per_mtok_prompt: float | None = number("$", "a million input tokens")
+    usd_per_mtok_written: float | None = number("$", "a million output tokens")
+    break_even: float | None = number("users", "or requests per month from which they cost less; None: never")
 
 
 _NOT: Final = Own(None, None, None, None, None, None)
@@ -95,10 +95,10 @@ def own_table(limit: Own, as_expected: Own, unit: str = "user") -> Table:
     rows = (
         ("GPUs for the busiest hour", "GPUs", "gpus"),
         ("Their rent for a month", "$", "month_usd"),
-        ("In use, over the day", "%", "utilization"),
-        ("A million prompt tokens", "$", "usd_per_mtok_prompt"),
-        ("A million written tokens", "$", "usd_per_mtok_written"),
+        ("Utilization over the day", "%", "utilization"),
+        ("A million input tokens", "$", "usd_per_mtok_prompt"),
+        ("A million output tokens", "$", "usd_per_mtok_written"),
     )
     cells = [Row(label, unit, tuple(getattr(one, name) for one in both)) for label, unit, name in rows]
     even = tuple("never" if one.break_even is None else quantities.count(ceil(one.break_even), unit) for one in both)
-    return Table(("limit", "expected"), (*cells, Row("Pays from", "word", even)), head="Own accelerators")
+    return Table(("limit", "expected"), (*cells, Row("Pays off from", "word", even)), head="Own accelerators")

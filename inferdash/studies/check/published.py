@@ -31,10 +31,10 @@ def source_link(one: Measurement) -> str:
 def sentence(one: Measurement) -> str:
     """What was measured of it, and what was expected by a fit that had not seen its publisher."""
     measured, expected, limit = (quantities.shown(s, "s") for s in (one.measured_s, one.expected_s, one.limit_s))
-    inside = "inside" if one.inside else "outside"
+    inside, off = "inside" if one.inside else "outside", quantities.percent(abs(one.expected_s / one.measured_s - 1))
     return (
-        f"{name(one)}. Measured: {measured} ({source_link(one)}). Expected without that publisher: "
-        f"{expected}, the measurement {inside} the band. Limit: {limit}."
+        f"{name(one)}. Measured: {measured} ({source_link(one)}). Expected by a fit without that publisher: "
+        f"{expected}, off by {off}, with the measurement {inside} the band. Limit: {limit}."
     )
 
 
@@ -97,7 +97,11 @@ def table(one: Measurement) -> Table:
     rows = [Row(label, "s", (value,)) for label, value in {**seconds, "Server": server}.items() if value]
     total = float(whole.pass_s) + server
     return Table(
-        (f"{engine.name}, as it ships",),
-        (*rows, Row("In all, expected with every publisher in the fit", "s", (total,))),
+        (f"{engine.name}, fitted to all publishers",),
+        (
+            *rows,
+            Row("Total, by the fit to all publishers", "s", (total,)),
+            Row("Off by", "%", (abs(total / one.measured_s - 1),)),
+        ),
         head="Part",
     )

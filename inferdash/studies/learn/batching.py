@@ -53,26 +53,26 @@ class Batching:
     table: tuple[BatchLine, ...] = number("rows", "decode passes")
     max_batch: int = number("requests", "largest batch that fits")
     capacity: Estimate = part("largest batch that fits", "requests")
-    compared_batch: int = number("requests", "batch that the next two numbers compare with one request")
-    throughput_gain: float | None = number("times", "as many tokens together as one request gets")
-    slowdown_each: float | None = number("times", "as slow for each request")
-    prompt_token_s: float | None = number("s", "accelerator time of a prompt token (limit)")
-    written_token_s: float | None = number("s", "accelerator time of a written token at that batch (limit)")
-    token_time_ratio: float | None = number("times", "as much time for a written token as for a prompt token")
+    compared_batch: int = number("requests", "batch that is compared with one request")
+    throughput_gain: float | None = number("times", "throughput of the batch over that of one request")
+    slowdown_each: float | None = number("times", "time per token over that of one request")
+    prompt_token_s: float | None = number("s", "accelerator time of an input token (limit)")
+    written_token_s: float | None = number("s", "accelerator time of an output token at that batch (limit)")
+    token_time_ratio: float | None = number("times", "time of an output token over that of an input token")
     price_ratio: float | None = number(
         "times", "as much for an output token as for an input token, at the API's prices"
     )
-    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens on rented accelerators (limit)")
-    usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
+    usd_per_mtok_prompt: float | None = number("$", "a million input tokens on rented accelerators (limit)")
+    usd_per_mtok_written: float | None = number("$", "a million output tokens on rented accelerators (limit)")
     static_passes: int = number("passes", "of static batching")
     continuous_passes: int = number("passes", "of continuous batching")
-    static_idle_places: int = number("slots", "idle in static batching, summed over its passes")
-    idle_places: int = number("slots", "idle in continuous batching, summed over its passes")
+    static_idle_places: int = number("slots", "idle slots in static batching, summed over its passes")
+    idle_places: int = number("slots", "idle slots in continuous batching, summed over its passes")
     compared_pass: Estimate = part("decode pass at that batch", "s")
-    usd_per_mtok_prompt_estimate: Estimate = part("a million prompt tokens on rented accelerators", "$")
-    usd_per_mtok_written_estimate: Estimate = part("a million written tokens on rented accelerators", "$")
+    usd_per_mtok_prompt_estimate: Estimate = part("a million input tokens on rented accelerators", "$")
+    usd_per_mtok_written_estimate: Estimate = part("a million output tokens on rented accelerators", "$")
     paged_requests: int = number("requests", "that fit with pages")
-    reserved_requests: int = number("requests", "that fit where each reserves the longest text")
+    reserved_requests: int = number("requests", "that fit where each reserves the longest context")
 
 
 @remembered
@@ -212,9 +212,9 @@ def _expected_sentence(scenario: Scenario, result: Batching) -> str:
     batch = f"A batch of {many.batch:,}"
     if many.batch < _named(scenario):
         batch = f"The largest batch, {quantities.count(fit, 'request')},"
-    said = f"{batch} is expected to get {gain} tokens per second as one request, each waiting {slow} for a token"
+    said = f"{batch} is expected to get {gain} tokens/s as one request, each waiting {slow} per token"
     if many.batch > fit:
-        return f"{said}; but only {quantities.count(fit, 'request')} of this prompt fit."
+        return f"{said}; but only {quantities.count(fit, 'request')} of this length fit."
     return f"{said}." if many.batch == fit else f"{said}; up to {quantities.count(fit, 'request')} fit."
 
 
@@ -239,8 +239,8 @@ def _limit_sentence(scenario: Scenario, result: Batching) -> str:
     if not result.max_batch:
         return f"{said}; but no request of {quantities.count(scenario.prompt, 'token')} fits beside the parameters."
     if result.compared_batch > result.max_batch:
-        return f"{said}; but only {quantities.count(result.max_batch, 'request')} of this prompt fit in the memory."
-    return f"{said}; up to {quantities.count(result.max_batch, 'request')} fit in the memory."
+        return f"{said}; but only {quantities.count(result.max_batch, 'request')} of this length fit."
+    return f"{said}; up to {quantities.count(result.max_batch, 'request')} fit."
 
 
 def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
@@ -251,9 +251,9 @@ def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
     capacity = f" at {quantities.count(scenario.prompt, 'token')} each"
     shown = [
         ("Total throughput", many, together, "tokens/s"),
-        ("Speed of each request", many, each, "tokens/s"),
+        ("Output speed per request", many, each, "tokens/s"),
         ("Largest batch", capacity, result.capacity, "requests"),
-        ("Cost per million tokens", many, result.usd_per_mtok_written_estimate, "$"),
+        ("Cost per million output tokens", many, result.usd_per_mtok_written_estimate, "$"),
     ]
     kept = shown[2:3] if nothing_fits(scenario, result) else shown
     return [leading(f"{of}{at}", one, unit, speed=scenario.speed, of=of) for of, at, one, unit in kept]
@@ -345,14 +345,24 @@ def curve_caption(scenario: Scenario, result: Batching) -> str:
     """How to read the curve: what is compared, and what does not fit."""
     said = []
     if scenario.batch == 1:
-        said.append(f"As the batch is 1, it is compared with a batch of {result.compared_batch:,}.")
-    if apart(scenario):
         said.append(
-            "The solid line is the limit, in the whole memory; the dashed one what is expected, in an engine’s."
+            f"Your batch is 1, so a batch of {result.compared_batch:,} is shown beside it: alone, a request would pay "
+            f"for the whole GPU{'s' if scenario.gpus > 1 else ''}."
         )
+    if apart(scenario):
+        said.append("Solid: the limit, with all of the memory. Dashed: expected, with what an engine leaves of it.")
+        if _is_cut(scenario, result):
+            said.append("The limit of the smallest batches lies beyond the right edge.")
     elif result.max_batch < max(result.compared_batch, CHAPTER_BATCHES[-1]):
         said.append("The dashed part does not fit in the memory.")
     return " ".join(said)
+
+
+def _is_cut(scenario: Scenario, result: Batching) -> bool:
+    """Whether the limit of a single request lies too far from what is expected to be drawn."""
+    alone = result.table[0].pass_s
+    one = expected.decode_of(scenario, requests=1, past=scenario.prompt, limit_s=alone)
+    return scenario.speed == EXPECTED and alone is not None and one.low is not None and one.low > _BEYOND * alone
 
 
 def load_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str, Any]]]:
@@ -367,23 +377,23 @@ def arithmetic_sentence(scenario: Scenario, result: Batching) -> str:
     batches = np.unique(np.geomspace(1, max(result.max_batch, 1), 400).round())
     one = decode(machine, requests=batches, past=scenario.prompt)
     if one.compute_s is None:
-        return "Where compute takes over is not known without a peak."
+        return "Without a peak it is not known where compute takes over."
     over = np.flatnonzero(np.asarray(one.compute_s) > np.asarray(one.load_s))
     reads = "A decode pass reads the parameters once for all requests, and the cache of each."
     if over.size:
         return f"{reads} From a batch of about {int(batches[over[0]]):,} on, compute takes longer than the memory read."
-    return f"{reads} At no batch that fits does compute take longer than the memory read."
+    return f"{reads} Memory read takes longer than compute at every batch that fits."
 
 
 def token_sentence(result: Batching) -> str:
     """Why an output token costs more than an input token."""
     if result.token_time_ratio is None or result.prompt_token_s is None or result.written_token_s is None:
-        return "The time of a token needs the peak of the accelerator, which is not known."
+        return "The time of a token depends on the peak of the accelerator, which is not known."
     prices = ""
     if result.price_ratio is not None:
         prices = f" At the prices below, an output token costs {quantities.times(result.price_ratio, 'as much')}."
     return (
-        f"At the limit, a prompt token takes {quantities.shown(result.prompt_token_s, 's')} of the GPUs and a written "
+        f"At the limit, an input token takes {quantities.shown(result.prompt_token_s, 's')} of GPU time and an output "
         f"token {quantities.shown(result.written_token_s, 's')} at a batch of {result.compared_batch:,}, "
         f"{quantities.times(result.token_time_ratio, 'as much')}.{prices}"
     )
@@ -396,9 +406,9 @@ def rent_table(result: Batching) -> Table:
         tuple(
             Row(label, "$", (one.limit, one.expected))
             for label, one in (
-                ("A million prompt tokens, prefill alone", result.usd_per_mtok_prompt_estimate),
+                ("A million input tokens, prefill alone", result.usd_per_mtok_prompt_estimate),
                 (
-                    f"A million written tokens at a batch of {result.compared_batch:,}",
+                    f"A million output tokens at a batch of {result.compared_batch:,}",
                     result.usd_per_mtok_written_estimate,
                 ),
             )

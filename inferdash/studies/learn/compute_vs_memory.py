@@ -64,8 +64,8 @@ class ComputeVsMemory:
 
     prefill: PassNumbers = part("prefill of the prompt")
     decode: DecodeNumbers = part("decode pass")
-    written_to_prompt_ratio: float | None = number("times", "a written token takes, of a prompt token's time")
-    attention_share: float = number("%", "attention adds to the operations of the prefill")
+    written_to_prompt_ratio: float | None = number("times", "time of an output token over that of an input token")
+    attention_share: float = number("%", "operations of attention over those of the matrices, in the prefill")
     ridge_flop_per_byte: float | None = number("FLOP/B", "ridge")
     time_to_first_token: FirstToken = part("time to first token")
     answer_s: float | None = number("s", "rest of the answer (limit)")
@@ -143,31 +143,31 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
     """The result in words, true at every setting."""
     asked, scenario = scenario.batch, fitting(scenario)
     ratio, batch = result.written_to_prompt_ratio, scenario.batch
-    most = f", the most that fit of {asked:,}" * (batch < asked)
+    most = f" (the most that fit, of {asked:,})" * (batch < asked)
     together = (
         "At batch 1, " if batch == asked == 1 else f"With {quantities.count(batch, 'request')} in a batch{most}, "
     )
     if ratio is None:
         load = quantities.shown(result.decode.load_s / batch, "s")
         said = (
-            f"{together}writing a token takes at least {load}, the memory read time; the compute time is not known, as "
+            f"{together}an output token takes at least {load}, the memory read time; the compute time is not known, as "
             f"no peak is published for {scenario.hardware.name}."
         )
         return said + _ways_out(scenario, result)
     time = "as long" if batch == 1 else "as much GPU time"
     comparison = (
-        f"writing a token takes {quantities.times(ratio, time)} as reading one"
+        f"an output token takes {quantities.times(ratio, time)} as an input token"
         if ratio >= _ALIKE
-        else f"reading a token takes {quantities.times(1 / ratio, time)} as writing one"
+        else f"an input token takes {quantities.times(1 / ratio, time)} as an output token"
         if ratio <= 1 / _ALIKE
-        else f"writing a token takes about {time} as reading one"
+        else f"an output token takes about {time} as an input token"
     )
     limits = (
         f"{_LIMITS[result.decode.bound]} limits both"
         if result.decode.bound == result.prefill.bound
-        else f"the decode is limited by {_LIMITS[result.decode.bound]}, the prefill by {_LIMITS[result.prefill.bound]}"
+        else f"decode is limited by {_LIMITS[result.decode.bound]}, prefill by {_LIMITS[result.prefill.bound]}"
     )
-    return f"{together}{comparison}, both at the limit: {limits}." + _ways_out(scenario, result)
+    return f"{together}{comparison} at the limit: {limits}." + _ways_out(scenario, result)
 
 
 def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
@@ -175,7 +175,7 @@ def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:
     if apart(scenario) and not that_fit(scenario, tokens=scenario.prompt):
         gpus = fewest(scenario, requests=1, tokens=scenario.prompt)
         takes = f"; it takes {quantities.count(gpus, 'GPU')}" if gpus else ""
-        return f" But no request fits beside what an engine keeps{takes}."
+        return f" But no request fits beside what the engine keeps{takes}."
     if apart(scenario) or result.fewest_gpus <= scenario.gpus:
         return ""
     machine, chips = scenario.deployment, quantities.count(scenario.gpus, "GPU")
@@ -223,7 +223,7 @@ def pass_table(scenario: Scenario, result: ComputeVsMemory) -> Table:
     )
 
 
-_SPEED: Final = "Speed of a request"
+_SPEED: Final = "Output speed per request"
 
 
 def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headline]:
@@ -244,7 +244,7 @@ def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headli
         ]
     return [
         at_limit(f"Decode pass, {at}", reached.decode, "s", of="Decode pass"),
-        at_limit(f"Speed of a request, {at}", reached.decode.of(lambda pass_s: 1 / pass_s), "tokens/s", of=_SPEED),
+        at_limit(f"{_SPEED}, {at}", reached.decode.of(lambda pass_s: 1 / pass_s), "tokens/s", of=_SPEED),
         at_limit("Prefill of the prompt", reached.prefill, "s"),
         capacity,
     ]
@@ -258,33 +258,35 @@ def notes(scenario: Scenario) -> list[str]:
     at, _ = chip.rate(machine.weights)
     found = []
     if model.context and text > model.context:
-        found.append(f"{model.name} was made for {model.context:,} tokens; prompt, reasoning and answer are {text:,}.")
+        found.append(f"{model.name} supports {model.context:,} tokens; prompt, reasoning and answer are {text:,}.")
     at_the_end = int(memory.largest_batch(machine, tokens=text))
     if at_the_end < scenario.batch <= int(memory.largest_batch(machine, tokens=scenario.prompt)):
         found.append(
-            f"At the end of the answers only {at_the_end:,} fit, of {quantities.count(scenario.batch, 'request')}."
+            f"By the end of their answers only {at_the_end:,} of {quantities.count(scenario.batch, 'request')} fit."
         )
     if at != machine.weights and chip.dense_bf16:
-        found.append(f"{chip.name} computes {machine.weights.name} in {at.name}: only the memory read is faster.")
+        found.append(f"{chip.name} computes {machine.weights.name} in {at.name}, so only the memory read is faster.")
     if machine.peak is None:
         found.append(
             f"No matrix peak is published for {chip.name}. Enter one under “Own hardware figures” to see all times."
         )
     if scenario.gpus > 1 and scenario.layout == AUTO:
         layout = scenario.run.sharing.words
-        found.append(f"Limits share each pass evenly over a free link; what is expected is {layout}, the link counted.")
+        found.append(
+            f"Limits split each pass evenly over a free link; expected numbers are for {layout}, link included."
+        )
     elif scenario.gpus > 1 and scenario.sharing.even:
         found.append("The GPUs share each pass evenly; time on the link between them is not counted.")
     if scenario.output_layer == "last":
-        found.append("The output layer is counted at the last position of the prompt only, as engines run it.")
+        found.append("The output layer is counted for the last prompt token only, as engines run it.")
     if scenario.draft != SHARE and models()[scenario.draft].vocabulary != model.vocabulary:
         found.append(
-            f"{models()[scenario.draft].name} knows other tokens than {model.name}, so it cannot draft for it."
+            f"{models()[scenario.draft].name} has another vocabulary than {model.name}, so it cannot draft for it."
         )
     if scenario.draft != SHARE and _with_draft(scenario) > scenario.gpus >= int(
         memory.fewest_gpus(machine, requests=scenario.batch, tokens=scenario.prompt)
     ):
-        found.append("The memory of the draft model is not counted; beside the large one it does not fit.")
+        found.append("The memory of the draft model is not counted; it does not fit beside the large one.")
     return found
 
 

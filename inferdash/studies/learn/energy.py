@@ -31,10 +31,9 @@ def note() -> str:
     unseen = {one.what: one for one in power_curve().held if one.left_out == "accelerator" and one.of == "all"}
     watts, joules = unseen["watts"], unseen["joules"]
     return (
-        "Board power alone, as a fit to 446 measured powers has it: on a GPU that the fit had not seen watts lie "
-        f"{quantities.percent(watts.median)} off at the median and nine of ten within "
-        f"{quantities.percent(watts.ninth)}, where the speed is known; joules of a token at the expected speed "
-        f"{quantities.percent(joules.median)} and "
+        "Board power only, by a fit to 446 measurements. On a GPU that the fit had not seen, watts at known speed are "
+        f"off by {quantities.percent(watts.median)} at the median and by less than {quantities.percent(watts.ninth)} "
+        f"in nine of ten; joules per token at the expected speed by {quantities.percent(joules.median)} and "
         f"{quantities.percent(joules.ninth)}. Prompts are not counted here."
     )
 
@@ -43,11 +42,11 @@ def sentence(scenario: Scenario) -> str:
     """Watts of a GPU and joules of a token at the scenario's batch."""
     found = of_batch(scenario, scenario.batch)
     if found is None:
-        return f"What {scenario.hardware.name} draws, or its peak, is not known, so no energy follows."
+        return f"The power draw or the peak of {scenario.hardware.name} is not known, so energy is not estimated."
     each, watts = float(found.joules) / scenario.batch, float(found.watts)
     low, high = each * found.low, each * found.high
     return (
-        f"At a batch of {scenario.batch:,} each GPU is expected to draw {watts:.0f} W, and a written token takes "
+        f"At a batch of {scenario.batch:,} each GPU is expected to draw {watts:.0f} W, and an output token takes "
         f"{quantities.digits(each)} J ({quantities.digits(low)} to {quantities.digits(high)} J at this speed)."
     )
 
@@ -64,7 +63,7 @@ def table(scenario: Scenario) -> Table:
         Row("Its price", "$", (kwh * scenario.kwh_usd,)),
         Row(f"CO2e, {grid.name}", "word", (f"{quantities.digits(kwh * grid.g_per_kwh / 1000)} kg",)),
     )
-    return Table(("a million tokens",), rows, head="Written tokens")
+    return Table(("a million tokens",), rows, head="Output tokens")
 
 
 def rows(scenario: Scenario) -> list[dict[str, Any]]:

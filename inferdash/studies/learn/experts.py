@@ -22,7 +22,7 @@ NAME: Final = "experts"
 TITLE: Final = "Experts"
 EXAMPLE: Final = "deepseek-v3"
 """The model that the page offers where the chosen one has no experts."""
-DISTINCT_NOTE: Final = "The line is the average for even routing; each square is one random pass with the skew above."
+DISTINCT_NOTE: Final = "The line is the mean for even routing; each square is one random pass with the skew above."
 _CURVE_POINTS: Final = 60
 _LARGEST_BATCH: Final = 65_536
 _DRAWN_POSITIONS: Final = 1024
@@ -37,13 +37,13 @@ class ExpertNumbers:
     shares: tuple[float, ...] = number("list", "shares of the chosen experts, in the example")
     chosen_experts: tuple[int, ...] = number("list", "chosen experts, in the example")
     parameters: float = number("parameters", "in memory")
-    active_parameters: float = number("parameters", "used for a token, without the input embedding")
-    operations_per_token: float = number("FLOP", "of a written token, attention not counted")
+    active_parameters: float = number("parameters", "active per token, without the input embedding")
+    operations_per_token: float = number("FLOP", "per output token, without attention")
     stored_bytes: float = number("B", "parameters in memory")
     min_gpus: int = number("GPUs", "that hold the parameters")
-    distinct_experts: float | None = number("experts", "of a layer that a pass of the batch reads")
-    expected_unused: float | None = number("experts", "of a layer that a pass of the batch leaves unused")
-    positions_per_expert: float | None = number("positions", "of the batch that share the reading of an expert")
+    distinct_experts: float | None = number("experts", "of a layer that a decode pass of the batch reads")
+    expected_unused: float | None = number("experts", "of a layer that a decode pass of the batch leaves unused")
+    positions_per_expert: float | None = number("positions", "of the batch that share one read of an expert")
     dense_cost_batch: int | None = number(
         "requests", "from which on a token takes at most 10% longer than in a dense model of the active size"
     )
@@ -141,15 +141,15 @@ def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     kind = experts_of(scenario.architecture)
     if kind is None or result.distinct_experts is None:
         return (
-            f"{name} is dense: every token uses all its weights. Choose a model with experts, such as "
+            f"{name} is dense: every token uses all weights. Choose a mixture of experts, such as "
             f"{_example_name()}, to see what they change."
         )
     active = quantities.shown(result.active_parameters, "parameters").number
     batch = quantities.count(scenario.batch, "request")
     distinct = quantities.digits(result.distinct_experts)
     return (
-        f"{name} has {size} parameters and uses {active} for a token; a pass for {batch} reads {distinct} of the "
-        f"{kind.experts} experts of a layer, and it takes {quantities.count(result.min_gpus, 'GPU')} to hold them all."
+        f"{name} has {size} parameters, {active} active per token; a decode pass for {batch} reads {distinct} of "
+        f"the {kind.experts} experts per layer, and holding all takes {quantities.count(result.min_gpus, 'GPU')}."
     )
 
 
@@ -218,8 +218,8 @@ def cost_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     batches = np.unique(np.geomspace(1, max(4096, scenario.batch), _CURVE_POINTS).round())
     models = (
         (machine.architecture.name, "memory", machine),
-        ("dense model of the active size", "compute", _dense(machine, active=True)),
-        ("dense model of the total size", "waiting", _dense(machine, active=False)),
+        ("dense model of active size", "compute", _dense(machine, active=True)),
+        ("dense model of total size", "waiting", _dense(machine, active=False)),
     )
     lines = [
         {"batch": int(batch), "token_s": seconds, "model": label, "meaning": limit, "label": label}
@@ -242,11 +242,11 @@ def cost_sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     if result.dense_cost_batch is None:
         return (
             f"At every batch up to {_LARGEST_BATCH:,}, a token of {name} takes over 10% longer than in a dense model "
-            "of its active size."
+            "of the same active size."
         )
     return (
         f"From a batch of {result.dense_cost_batch:,} on, a token of {name} takes at most 10% longer than in a dense "
-        "model of its active size. In a smaller batch too few tokens share each expert that is read."
+        "model of the same active size. In smaller batches too few tokens share each expert that is read."
     )
 
 
@@ -255,7 +255,7 @@ def router_sentence(result: ExpertNumbers) -> str:
     chosen = " and ".join(
         f"{share:.2f} of expert {expert}" for expert, share in zip(result.chosen_experts, result.shares, strict=True)
     )
-    return f"The output is {chosen}; any other expert is skipped for this position."
+    return f"The output is {chosen}; the other experts are skipped for this token."
 
 
 def router_table(scenario: Scenario, result: ExpertNumbers) -> Table:
@@ -283,7 +283,7 @@ def parts_table(scenario: Scenario, result: ExpertNumbers) -> Table:
     """The model by part: in memory, and used for a token."""
     counts = scenario.deployment.parameters
     return Table(
-        ("in memory", "used for a token"),
+        ("in memory", "active per token"),
         (
             Row("Routed experts", "parameters", (float(counts.stored.experts), float(counts.active.experts))),
             Row("Other matrices", "parameters", (float(counts.stored.matrices), float(counts.active.matrices))),
@@ -294,7 +294,7 @@ def parts_table(scenario: Scenario, result: ExpertNumbers) -> Table:
             ),
             Row("Output layer", "parameters", (float(counts.output_layer), float(counts.output_layer))),
             Row(
-                "Input embedding, other tables looked up",
+                "Input embedding and other lookup tables",
                 "parameters",
                 (float(counts.input_embedding_apart + counts.token_tables), 0.0),
             ),

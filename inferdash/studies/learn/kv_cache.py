@@ -35,17 +35,17 @@ _MULTI_QUERY: Final = "multi-query attention (MQA)"
 class KVCache:
     """Every headline number of the page."""
 
-    positions_without: int = number("positions", "run without a cache, in the small example")
-    positions_with: int = number("positions", "run with a cache, in the small example")
+    positions_without: int = number("positions", "computed without a cache, in the small example")
+    positions_with: int = number("positions", "computed with a cache, in the small example")
     bytes_per_token: float = number("B/token", "cache of one token in all layers")
-    bytes_per_further_token: float = number("B/token", "cache of one more token of a long text")
+    bytes_per_further_token: float = number("B/token", "cache of one more token of a long context")
     bytes_per_request: float = number("B", "cache of one request after its prompt, its state included")
-    state_bytes: float = number("B", "state of one request, whatever its length")
+    state_bytes: float = number("B", "state of one request, at any length")
     reserved_bytes_per_request: float = number(
-        "B", "cache of one request where an engine reserves every layer alike, its state included"
+        "B", "cache of one request where an engine reserves full length in every layer, state included"
     )
-    long_pass_ratio: float = number("times", "memory read per pass at a long context, against none")
-    long_tokens: int = number("tokens", "length of that long context")
+    long_pass_ratio: float = number("times", "memory read per pass at a long context, over that without one")
+    long_tokens: int = number("tokens", "length of that context")
     crossover_tokens: int | None = number(
         "tokens", "context length from which the cache of one request outweighs the parameters read"
     )
@@ -120,8 +120,8 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
     request = quantities.shown(result.bytes_per_request, "B")
     tokens = quantities.count(scenario.prompt, "token")
     token = quantities.shown(result.bytes_per_token, "B")
-    state = f" and {quantities.shown(result.state_bytes, 'B')} whatever the length" if result.state_bytes else ""
-    said = f"A request of {tokens} fills {request} of KV cache{':' if state else ','} {token} for each token"
+    state = f" and {quantities.shown(result.state_bytes, 'B')} at any length" if result.state_bytes else ""
+    said = f"A request of {tokens} takes {request} of KV cache{':' if state else ','} {token} per token"
     if result.bytes_per_further_token != result.bytes_per_token:
         said += f" at first and {quantities.shown(result.bytes_per_further_token, 'B')} past the attention window"
     return f"{said}{state}."
@@ -130,17 +130,17 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
 def headline_numbers(_: Scenario, result: KVCache) -> list[Headline]:
     """The numbers on top: four, or three where no cache of a request outweighs the parameters."""
     shown: list[Headline] = [
-        Headline("Cache of a token", result.bytes_per_token, "B"),
-        Headline("Cache of a request after its prompt", result.bytes_per_request, "B"),
+        Headline("Cache per token", result.bytes_per_token, "B"),
+        Headline("Cache per request after its prompt", result.bytes_per_request, "B"),
         Headline(
-            f"Memory read per pass, {result.long_tokens:,} tokens against none",
+            f"Memory read per pass, {result.long_tokens:,} tokens vs none",
             result.long_pass_ratio,
             "times",
-            of="Memory read per pass, a long text against none",
+            of="Memory read per pass, a long context vs none",
         ),
     ]
     if result.crossover_tokens is not None:
-        shown.append(Headline("Cache of a request outweighs parameters from", result.crossover_tokens, "tokens"))
+        shown.append(Headline("Cache of a request outgrows parameters at", result.crossover_tokens, "tokens"))
     return shown
 
 
@@ -180,7 +180,9 @@ def load_sentence(scenario: Scenario, result: KVCache) -> str:
     reads = f"A decode pass for {quantities.count(scenario.batch, 'request')} reads the parameters once and {cache}"
     if result.crossover_tokens is None:
         return f"{reads}. The cache of one request stays smaller than the parameters."
-    return f"{reads}. The cache of one request outweighs the parameters from {result.crossover_tokens:,} tokens on."
+    return (
+        f"{reads}. From {result.crossover_tokens:,} tokens on, the cache of one request is larger than the parameters."
+    )
 
 
 def room_rows(scenario: Scenario) -> list[dict[str, Any]]:
@@ -274,7 +276,7 @@ def memory_sentence(scenario: Scenario, result: KVCache) -> str:
         return f"{chips} {holds} fit, and {quantities.shown(result.free_bytes, 'B')} are free."
     fewest = memory.fewest_gpus(scenario.deployment, requests=scenario.batch, tokens=scenario.prompt)
     lack = quantities.shown(-result.free_bytes, "B")
-    return f"{chips} {holds} lack {lack}. It takes at least {int(fewest):,} GPUs, or fewer or shorter requests."
+    return f"{chips} {holds} need {lack} more. It takes at least {int(fewest):,} GPUs, or fewer or shorter requests."
 
 
 def stored_sentence(scenario: Scenario, result: KVCache) -> str:
@@ -286,9 +288,9 @@ def stored_sentence(scenario: Scenario, result: KVCache) -> str:
     tables = "embedding tables are" if counts.token_tables else "the input embedding is"
     looked_up = bool(counts.token_tables or counts.input_embedding_apart)
     unread = [f"{tables} looked up, not read in full"] * looked_up
-    unread += ["experts that no token uses are not read"] * any(
+    unread += ["experts that no token is routed to are not read"] * any(
         isinstance(network, Experts) for blocks in machine.architecture.blocks for network in blocks.networks
     )
     if sizes[0] == sizes[1] or not unread:
         return ""
-    return f"Of the {sizes[0]} of parameters in memory a decode pass reads {sizes[1]}: {', and '.join(unread)}."
+    return f"Of {sizes[0]} of parameters in memory, a decode pass reads {sizes[1]}: {', and '.join(unread)}."

@@ -55,14 +55,14 @@ def bar_rows(ran: Run) -> dict[str, list[dict[str, Any]]]:
 
 _STAGES: Final = (("waiting", "waiting"), ("prefill", "compute"), ("decode", "memory"))
 BARS: Final = (
-    "The first hundred requests, one below the other. Grey: waiting for a place. Orange: until the first token, the "
-    "prompt is read. Blue: the answer is written, together with those of all others in the batch."
+    "The first hundred requests, one per row. Grey: queueing. Orange: prefill, until the first token. "
+    "Blue: decode, together with the rest of the batch."
 )
 
 
 KNEE: Final = (
-    "The same requests, closer together. Up to the knee nobody waits long; beyond it the queue grows for as long as "
-    "they come, and the first token takes as long as the simulation lasts."
+    "The same requests at other loads. Up to the knee nobody waits long; beyond it the queue grows for as long "
+    "as they arrive, and the first token takes as long as the simulation lasts."
 )
 
 
@@ -103,7 +103,7 @@ def curve_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
         "curve": firsts + betweens,
         "names": [*firsts[:1], *betweens[:1]],
         "load": [_now(scenario.demand_per_s, max(load for load, _, _ in points))],
-        "ceiling": [{"load": most, "label": "carried at most"}],
+        "ceiling": [{"load": most, "label": "capacity"}],
         "targets": [{"seconds": s, "meaning": meaning, "label": f"target, {label}"} for label, meaning, s in targets],
     }
 

@@ -20,13 +20,13 @@ class Overview:
     output_tok_per_s: float | None = number("tokens/s", "output speed of one request (limit)")
     time_to_first_token_s: float | None = number("s", "time to first token (limit)")
     largest_batch: int = number("requests", "largest batch that fits, each request with its prompt")
-    usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators (limit)")
+    usd_per_mtok_written: float | None = number("$", "a million output tokens on rented accelerators (limit)")
     compared_batch: int = number("requests", "batch of that price")
     fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
     capacity: Estimate = part("largest batch that fits", "requests")
     output_speed: Estimate = part("output speed of one request", "tokens/s")
     time_to_first_token: Estimate = part("time to first token, through a server that is free", "s")
-    usd_per_mtok_written_estimate: Estimate = part("a million written tokens on rented accelerators", "$")
+    usd_per_mtok_written_estimate: Estimate = part("a million output tokens on rented accelerators", "$")
 
 
 def study(scenario: Scenario) -> Overview:
@@ -57,12 +57,12 @@ def sentence(scenario: Scenario, result: Overview) -> str:
         return f"{subject} does not fit: this batch needs at least {quantities.count(result.fewest_gpus, 'GPU')}."
     if result.output_tok_per_s is None or result.usd_per_mtok_written is None:
         return f"{subject} holds up to {quantities.count(result.largest_batch, 'request')}; its peak is not published."
-    speed = f"{subject} writes at most {quantities.shown(result.output_tok_per_s, 'tokens/s').number} tokens per second"
-    dollars = f"a million written tokens cost at least {quantities.shown(result.usd_per_mtok_written, '$')}"
+    speed = f"{subject} reaches at most {quantities.shown(result.output_tok_per_s, 'tokens/s')}"
+    dollars = f"a million output tokens cost at least {quantities.shown(result.usd_per_mtok_written, '$')}"
     many, fit = quantities.count(result.compared_batch, "request"), f"{result.largest_batch:,} fit"
     if scenario.batch == 1:
         only = "only " if result.largest_batch < result.compared_batch else ""
-        return f"{speed} for a single request; with {many} in a batch ({only}{fit}), {dollars}."
+        return f"{speed} for a single request; shared by a batch of {many} ({only}{fit}), {dollars}."
     return f"{speed} for each of {many} in a batch ({fit}); {dollars}."
 
 
@@ -87,12 +87,9 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
             f"{subject} holds {quantities.count(fit, 'request')} of {tokens} at once, not {scenario.batch:,}; in a "
             f"batch of {result.compared_batch:,}, a million output tokens are expected to cost {dollars}."
         )
-    who = "a single request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
-    batch = f"in a batch of {result.compared_batch:,}, " if scenario.batch == 1 else ""
-    return (
-        f"{subject} is expected to write {number} tokens per second for {who}; {batch}a million output tokens cost "
-        f"{dollars}."
-    )
+    who = "one request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
+    batch = f"shared by a batch of {result.compared_batch:,}, " if scenario.batch == 1 else ""
+    return f"{subject} is expected to reach {number} tokens/s for {who}; {batch}a million output tokens cost {dollars}."
 
 
 def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
@@ -100,11 +97,11 @@ def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
     fit = that_fit(scenario, tokens=scenario.prompt)
     capacity = f" at {quantities.count(scenario.prompt, 'token')} each"
     shown = [
-        ("Speed of a request", f", batch {scenario.batch:,}", result.output_speed, "tokens/s"),
+        ("Output speed per request", f", batch {scenario.batch:,}", result.output_speed, "tokens/s"),
         ("Time to first token", "", result.time_to_first_token, "s"),
         ("Largest batch", capacity, result.capacity, "requests"),
         (
-            "Cost per million tokens",
+            "Cost per million output tokens",
             f", batch {result.compared_batch:,}",
             result.usd_per_mtok_written_estimate,
             "$",

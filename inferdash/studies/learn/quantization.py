@@ -35,7 +35,7 @@ FORMAT_NOTE: Final = (
 )
 """What the formats leave at 16 bits, and why a format of more bits can be smaller."""
 ROUNDING_NOTE: Final = (
-    "The largest magnitude becomes the largest positive integer, and the integers lie symmetric around 0. Others use "
+    "The largest magnitude becomes the largest positive integer, and the integers are symmetric around 0. Others use "
     "the whole range with a zero point, or clip the largest weights for a smaller scale."
 )
 """How this rounding differs from others."""
@@ -164,14 +164,14 @@ def sentence(scenario: Scenario, result: Quantization) -> str:
     key = scenario.format if scenario.format != "bf16" else "int4-g128"
     wide, now = lines["bf16"], lines[key]
     sizes = f"{quantities.shown(wide.bytes, 'B')} in bf16 and {quantities.shown(now.bytes, 'B')} in {now.format}"
-    said = f"The parameters of {scenario.architecture.name} take {sizes}"
+    said = f"{scenario.architecture.name} takes {sizes}"
     if wide.pass_s is None or now.pass_s is None:
         return f"{said}."
     gain = wide.pass_s / now.pass_s
     batch = quantities.count(scenario.batch, "request")
     if gain < 1.01:  # noqa: PLR2004 - what rounds to 1.00 times
         bound = decode(_machine(scenario, key), requests=scenario.batch, past=scenario.prompt).bound
-        why = "compute limits it" if bound == "compute" else "almost all that it reads are caches"
+        why = "compute limits it" if bound == "compute" else "almost everything it reads is cache"
         return f"{said}, and at the limit a decode pass for {batch} is no faster: {why}."
     return f"{said}, and a decode pass for {batch} is {quantities.times(gain, 'as fast')} at the limit."
 
@@ -184,10 +184,10 @@ def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]
         Headline("Parameters in fp8", by_name["fp8"].bytes, "B"),
         Headline("Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B"),
         Headline(
-            f"{scenario.bits}-bit weight with its share of the scale",
+            f"{scenario.bits}-bit weight, scale included",
             result.bits_per_weight,
             "bits",
-            of="Weight with its share of the scale",
+            of="Weight, scale included",
         ),
     ]
 
@@ -343,7 +343,7 @@ def holders_sentence(holders: Table) -> str:
     """That one of each accelerator is enough, where it is."""
     if any(fewest > 1 for row in holders.rows for fewest in row.values):
         return ""
-    return f"A single one of any accelerator here holds the parameters and one request, in {_listed(holders.columns)}."
+    return f"One of any accelerator listed holds the parameters and one request, in {_listed(holders.columns)}."
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -58,7 +58,7 @@ def _written_s(scenario: Scenario, machine: Deployment, *, before: int, passes: 
 def sentence(first: FirstToken, answer_s: float | None) -> str:
     """The time of the request in words."""
     if first.total_s is None or answer_s is None:
-        return "The time of a request needs the peak of the accelerator, which is not known."
+        return "The time of a request depends on the peak of the accelerator, which is not known."
     total = quantities.shown(first.total_s, "s")
     parts = {
         "queue time": first.queue_s,
@@ -74,7 +74,7 @@ def sentence(first: FirstToken, answer_s: float | None) -> str:
         if answer_s == 0
         else f"; the rest of the answer takes {quantities.shown(answer_s, 's')}."
     )
-    return f"The first token comes after {total} at the limit, {most} {longest}{rest}"
+    return f"The first token arrives after {total} at the limit, {most} {longest}{rest}"
 
 
 def rows(

@@ -105,15 +105,15 @@ def caption(scenario: Scenario, result: ComputeVsMemory) -> str:
     """How to read the roofline."""
     most = f"{quantities.count(result.largest_batch, 'request')} of {quantities.count(scenario.prompt, 'token')}"
     band = (
-        f"The pale band is the decode as its batch grows, up to the {most} that fit in the memory."
+        f"The pale band is decode as the batch grows, up to the {most} that fit."
         if result.largest_batch
         else "No request fits in the memory."
     )
     if result.ridge_flop_per_byte is None:
-        return f"The slope is the limit of memory bandwidth; that of compute is not known. {band}"
+        return f"The slope is the limit of memory bandwidth; the limit of compute is not known. {band}"
     return (
-        f"Left of the ridge memory bandwidth is the limit, right of it compute. {band} The hollow marks are what "
-        f"{scenario.program.name} is expected to reach, with the range of four of five measurements."
+        f"Left of the ridge memory bandwidth is the limit, right of it compute. {band} The hollow marks show what "
+        f"{scenario.program.name} is expected to reach, with its 80% band."
     )
 
 

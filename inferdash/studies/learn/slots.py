@@ -43,12 +43,12 @@ def stay_sentence(result: Batching) -> str:
     static, continuous = result.static_passes, result.continuous_passes
     passes = quantities.count(static, "pass", "passes")
     if continuous == static:
-        return f"Both ways take {passes}: no slot is free for a waiting request in time."
+        return f"Both take {passes}: no slot becomes free in time for a waiting request."
     saved = quantities.percent(1 - continuous / static)
     idle, still_idle = (quantities.count(one, "time") for one in (result.static_idle_places, result.idle_places))
     return (
-        f"Static batching takes {passes}, and a slot is idle in a pass {idle}; continuous batching takes "
-        f"{continuous:,}, {saved} fewer, and a slot is idle {still_idle}."
+        f"Static batching takes {passes} and leaves a slot idle for a pass {idle}; continuous batching takes "
+        f"{continuous:,}, {saved} fewer, and leaves one idle {still_idle}."
     )
 
 
@@ -57,7 +57,7 @@ def page_sentence(scenario: Scenario, result: Batching) -> str:
     longest = max(scenario.longest, scenario.prompt)
     fit = f"{quantities.count(result.paged_requests, 'request')} of {quantities.count(scenario.prompt, 'token')} fit"
     pages = f"With pages of {quantities.count(scenario.page, 'token')}, {fit}"
-    return f"{pages}; without pages, where each reserves room for {longest:,} tokens, {result.reserved_requests:,} fit."
+    return f"{pages}; without pages, where each reserves {longest:,} tokens, {result.reserved_requests:,} fit."
 
 
 def rounding_sentence(scenario: Scenario) -> str:

@@ -25,7 +25,7 @@ _EVEN: Final = 1.01
 class Speculation:
     """A round of speculative decoding."""
 
-    tokens_per_pass: float = number("tokens", "tokens written by one verification step, on average")
+    tokens_per_pass: float = number("tokens", "output tokens per verification step, on average")
     draft_s: float | None = number("s", "passes of the draft model (limit)")
     verify_s: float | None = number("s", "verification step of the large model (limit)")
     pass_s: float | None = number("s", "round of both (limit)")
@@ -80,9 +80,9 @@ def _verify(scenario: Scenario, machine: Deployment, draft_tokens: Number) -> Pa
 def sentence(scenario: Scenario, result: Speculation) -> str:
     """What the draft model does to the speed of the answer, in words."""
     if result.speedup is None:
-        return "The gain of a draft model needs the peak of the accelerator, which is not known."
+        return "The gain of a draft model depends on the peak of the accelerator, which is not known."
     tokens = quantities.shown(result.tokens_per_pass, "tokens")
-    said = f"With a draft model, a verification step writes {tokens} on average"
+    said = f"With a draft model, a verification step yields {tokens} on average"
     if result.speedup >= _EVEN:
         return (
             f"{said}, and at the limit the answer comes {quantities.times(result.speedup, 'as fast')} as without one."
@@ -91,7 +91,7 @@ def sentence(scenario: Scenario, result: Speculation) -> str:
         return f"{said}, and at the limit the answer comes about as fast as without one."
     slower = quantities.times(1 / result.speedup, "as long")
     batch = f" at a batch of {scenario.batch:,}" if scenario.batch > 1 else ""
-    return f"{said}, but this is a slow-down{batch}: at the limit the answer takes {slower} as without one."
+    return f"{said}, but it slows decoding down{batch}: at the limit the answer takes {slower} as without one."
 
 
 def gain_rows(scenario: Scenario, result: Speculation) -> dict[str, list[dict[str, Any]]]:
@@ -137,14 +137,14 @@ _PROPOSALS: Final = {"both": (".", "end"), "first": (".", "Then"), "none": ("km"
 def caption(scenario: Scenario) -> str:
     """How to read the lines."""
     own = quantities.percent(scenario.acceptance)
-    return f"Each thin line is for a share of proposals that is accepted, the thick one for {own}."
+    return f"Each thin line is one acceptance rate, the thick line is {own}."
 
 
 def example(proposal: str) -> Table:
     """The chapter's example place by place: what is proposed, what the large model writes, what is kept."""
     proposals = _PROPOSALS[proposal]
     agreed = speculation.kept(proposals, _OWN)
-    own = [f"“{token}”" if place <= agreed else "not looked at" for place, token in enumerate(_OWN)]
+    own = [f"“{token}”" if place <= agreed else "not checked" for place, token in enumerate(_OWN)]
     kept = ["yes" if place < agreed else "no" for place in range(len(proposals))]
     return Table(
         columns=tuple(f"Token {place}" for place in range(1, len(proposals) + 1)),

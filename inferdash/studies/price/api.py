@@ -10,6 +10,10 @@ from inferdash.scenario import OWN, Scenario
 
 _MOST_READ: Final = 0.99
 """Where a read costs no less than a fresh token, it is taken to cost this part of it."""
+_NO_RULES: Final = (
+    "The cache rules of this API are not known, so no cache hits are predicted: enter your cached share where you know "
+    "it. A log is billed for the cached input that it records."
+)
 _NOTHING: Final = 10**12
 """A shortest start that no prompt reaches."""
 
@@ -84,20 +88,24 @@ def _write(rates: Rates, kept: Lifetime) -> float:
 def rule_sentences(scenario: Scenario) -> list[str]:
     """The rules of the API's cache, and what is uncertain about them."""
     if scenario.api == OWN:
-        return ["The prices and the rules of the cache are those entered on this page or under “Prompt caching”."]
+        return ["Prices and cache rules are those entered here or under “Prompt caching”."]
     price = scenario.price
     rules = rules_of(price)
     if rules is None:
-        return ["The rules of this API's cache are not known, so all input counts as fresh."]
+        return [_NO_RULES]
     lives = " or ".join(
         f"{quantities.shown(kept.seconds, 's')} at {_write(price.rates, kept):.4g} times the input price"
         for kept in rules.lifetimes
     )
-    stored = f"a start of at least {rules.minimum(price.model):,} tokens is stored"
-    step = f", at multiples of {rules.increment:,}" if rules.increment > 1 else ""
-    renewed = "; each read renews it" if rules.lifetimes[0].renewed else ""
-    marked = f"; up to {rules.breakpoints} places of a prompt can be marked" if rules.breakpoints else ""
-    read = f"; a read costs {float(price.rates.of('read') / price.rates.input):.4g} times" if price.rates.input else ""
+    stored = f"a prefix of at least {rules.minimum(price.model):,} tokens is cached"
+    step = f", in steps of {rules.increment:,}" if rules.increment > 1 else ""
+    renewed = "; each hit renews it" if rules.lifetimes[0].renewed else ""
+    marked = f"; up to {rules.breakpoints} points of a prompt can be marked" if rules.breakpoints else ""
+    read = (
+        f"; cached input costs {float(price.rates.of('read') / price.rates.input):.4g} times"
+        if price.rates.input
+        else ""
+    )
     return [
         f"{rules.name}: {stored}{step}, for {lives}{renewed}{read}{marked}.",
         *rules.uncertain,

@@ -51,7 +51,7 @@ def part_table(scenario: Scenario) -> Table:
         for name, (tokens, usd) in sorted(found.items(), key=lambda item: -item[1][1])
         if tokens
     )
-    return Table(("tokens of a session", "a month", "share"), tuple(rows), head="Part")
+    return Table(("tokens per session", "per month", "share"), tuple(rows), head="Part")
 
 
 def turn_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:

@@ -13,8 +13,8 @@ from inferdash.studies.numbers import Row, Table
 from inferdash.studies.price import session
 
 NOTE: Final = (
-    "Each line is what it adds to those above it, so that they make up the month. Images and sound count as a part of "
-    "their message and stay in the history; what tools answer leaves the prompt at the end of its turn."
+    "Each line is what it adds to those above, so that they sum to the month. Images and audio count as part of "
+    "their message and stay in the history; tool results leave the prompt at the end of the turn."
 )
 
 
@@ -86,7 +86,7 @@ def extras(scenario: Scenario) -> list[Extra]:
     sessions, turns = session.sessions_a_month(scenario), session.requests_a_month(scenario)
     price = scenario.price
     plain = session.month_usd(scenario)
-    lines = [Extra("The feature in text", plain, f"{quantities.count(round(turns), 'turn')} a month")]
+    lines = [Extra("The feature, text only", plain, f"{quantities.count(round(turns), 'turn')} a month")]
     seen = scenario
     for name, off in (("Images", {"sound": 0.0}), ("Sound", {})):
         if (scenario.images if name == "Images" else scenario.sound) > 0:
@@ -97,16 +97,16 @@ def extras(scenario: Scenario) -> list[Extra]:
         calls = _further(seen)
         fee = scenario.tool_fee / 1000 * (scenario.steps - 1) * turns
         said = f"{scenario.steps - 1:,} more calls a turn, the longest prompt {max(call.input for call in calls):,.0f}"
-        lines.append(Extra("Calls of the agent", session.usd(calls, price) * sessions, f"{said} tokens"))
+        lines.append(Extra("Agent calls", session.usd(calls, price) * sessions, f"{said} tokens"))
         if fee:
-            lines.append(Extra("Fees of tools", fee, f"${scenario.tool_fee:g} for 1,000 calls"))
+            lines.append(Extra("Tool fees", fee, f"${scenario.tool_fee:g} for 1,000 calls"))
     if scenario.searches:
         each = scenario.search_tokens * scenario.embed_usd / 1e6 + scenario.rerank_usd / 1000
         lines.append(Extra("Searches", scenario.searches * turns * each, "embedding and reranking"))
     if scenario.again:
         whole = sum(line.usd for line in lines)
         factor = float(attempts(again=scenario.again))
-        lines.append(Extra("Asked again", whole * (factor - 1), f"{factor:.3g} answers for each that stays"))
+        lines.append(Extra("Retries", whole * (factor - 1), f"{factor:.3g} answers for each one kept"))
     return lines
 
 
@@ -114,13 +114,13 @@ def _media_said(scenario: Scenario, name: str) -> str:
     """By which rule an image or a second counts, or that none was found."""
     if name == "Sound":
         tokens = tokens_of_second(scenario)
-        return "no rule was found for this model: enter the tokens" if tokens is None else f"{tokens:g} tokens a second"
+        return "no rule is known for this model: enter the tokens" if tokens is None else f"{tokens:g} tokens a second"
     count, rule = tokens_of_image(scenario), _rule(scenario)
     if count is None:
-        return "no rule was found for this model: enter the tokens of an image"
+        return "no rule is known for this model: enter the tokens per image"
     if scenario.image_tokens or rule is None:
         return f"{count:,} tokens each, as you entered"
-    return f"{count:,} tokens each, by the maker’s rule"
+    return f"{count:,} tokens each, by the provider’s rule"
 
 
 def sources(scenario: Scenario) -> str:
@@ -147,12 +147,12 @@ def sentence(scenario: Scenario) -> str:
     whole = sum(one.usd for one in extras(scenario))
     answers = session.requests_a_month(scenario)
     if not answers:
-        return "Nobody asks: there is nothing to pay for."
+        return "There are no requests, so there is nothing to pay."
     each = float(usd_per_accepted(month_usd=whole, answers=answers, accepted=scenario.accepted))
     month, one = quantities.shown(whole, "$"), quantities.shown(each, "$")
     if scenario.accepted < 1:
         share = quantities.percent(scenario.accepted)
-        return f"With all of this a month costs {month}. {share} of the answers are accepted, each of them at {one}."
+        return f"With all of this a month costs {month}; {share} of the answers are accepted, at {one} each."
     return f"With all of this a month costs {month}, and an answer {one}."
 
 

@@ -40,20 +40,20 @@ class TokensOfAMonth:
 class FeatureCost:
     """Every headline number of the page."""
 
-    per_turn_usd: float = number("$", "a turn, on average")
-    per_session_usd: float = number("$", "a session")
-    per_user_month_usd: float | None = number("$", "a user and month")
-    month_usd: float = number("$", "all users and a month")
+    per_turn_usd: float = number("$", "per turn, on average")
+    per_session_usd: float = number("$", "per session")
+    per_user_month_usd: float | None = number("$", "per user per month")
+    month_usd: float = number("$", "all users, per month")
     month_without_cache_usd: float = number("$", "the same without a cache")
-    month_twofold_usd: float = number("$", "a month at twice the use")
-    month_tenfold_usd: float = number("$", "a month at ten times the use")
-    year_usd: float = number("$", "twelve months with the growth")
-    read_share: float = number("%", "of the input is read from a cache")
+    month_twofold_usd: float = number("$", "a month at twice the usage")
+    month_tenfold_usd: float = number("$", "a month at ten times the usage")
+    year_usd: float = number("$", "twelve months with growth")
+    read_share: float = number("%", "of the input is cached")
     tokens: TokensOfAMonth = part("a month")
     own: Own = part("on own accelerators (limit)")
     own_expected: Own = part("on own accelerators (expected)")
     break_even: float | None = number(
-        "users", "or requests a month, from which own accelerators cost less (expected); None: never"
+        "users", "or requests per month from which own accelerators cost less (expected); None: never"
     )
 
 
@@ -107,7 +107,7 @@ def sentence(scenario: Scenario, result: FeatureCost) -> str:
     """The result in words; a loss is called a loss."""
     month = quantities.shown(result.month_usd, "$")
     each_month = "" if scenario.use_as == "month" else " a month"
-    said = f"{_use(scenario)} cost {month}{each_month} on {_name(scenario)}{session.service(scenario)}"
+    said = f"{_use(scenario)} cost {month}{each_month} {_where(scenario)}{session.service(scenario)}"
     if result.per_user_month_usd is not None:
         said = f"{said}, {quantities.shown(result.per_user_month_usd, '$')} each"
     if not result.month_without_cache_usd:
@@ -127,11 +127,13 @@ def _caching(scenario: Scenario, result: FeatureCost) -> str:
         if could > saved + _LEAST:
             best = f"; for {session.MARKED[other]} it would save {quantities.percent(could)}"
     if abs(saved) < _LEAST:
+        if price.provider and rules_of(price) is None and not scenario.share_known:
+            return "caching is not counted, as its cache rules are not known"
         why = f", as {_why_nothing(scenario, price, result)}" if not best else ""
         return f"caching saves nothing{why}{best}"
     if saved > 0:
         return f"caching{how} saves {quantities.percent(saved)}{best}"
-    return f"caching costs {quantities.percent(-saved)} more than none, a loss{best}"
+    return f"caching costs {quantities.percent(-saved)} more than no caching, a loss{best}"
 
 
 _LEAST: Final = 0.005
@@ -141,17 +143,17 @@ _LEAST: Final = 0.005
 def _why_nothing(scenario: Scenario, price: PriceList, result: FeatureCost) -> str:
     """Why a cache changes nothing, in words."""
     if price.provider and rules_of(price) is None:
-        return "the rules of its cache are not known here"
+        return "its cache rules are not known"
     cache = session.cache_of(scenario, price)
     if session.is_markable(scenario) and session.marking(scenario, price) == "none":
         return "marking any part would cost more" if scenario.marked == "best" else "nothing is marked"
     prompts = session.prompts(scenario, price, "none")
     same = prompts[-2].total if scenario.turns > 1 else scenario.tools_tokens + scenario.system_tokens
     if cache is not None and same < cache.minimum:
-        return f"the {same:,} tokens that prompts have in common are fewer than the {cache.minimum:,} that it stores"
+        return f"the {same:,} tokens that prompts share are fewer than the minimum of {cache.minimum:,}"
     if result.read_share < _LEAST:
-        return "no prompt finds its start stored in time"
-    return "storing costs what reading saves"
+        return "no prompt comes before its prefix expires"
+    return "writing to the cache costs what reading saves"
 
 
 def unit(scenario: Scenario) -> str:
@@ -166,8 +168,8 @@ def _use(scenario: Scenario) -> str:
     return f"{quantities.count(scenario.volume, 'request')} a {scenario.use_as}"
 
 
-def _name(scenario: Scenario) -> str:
-    return "your own prices" if scenario.api == OWN else scenario.price.name
+def _where(scenario: Scenario) -> str:
+    return "at your own prices" if scenario.api == OWN else f"on {scenario.price.name}"
 
 
 def headline_numbers(_: Scenario, result: FeatureCost) -> list[Headline]:
@@ -177,8 +179,8 @@ def headline_numbers(_: Scenario, result: FeatureCost) -> list[Headline]:
         Headline("A request", result.per_turn_usd, "$")
         if result.per_user_month_usd is None
         else Headline("Per user per month", result.per_user_month_usd, "$"),
-        Headline("Without a cache", result.month_without_cache_usd, "$"),
-        Headline("Share of input cached", result.read_share, "%"),
+        Headline("Without caching", result.month_without_cache_usd, "$"),
+        Headline("Cached share of input", result.read_share, "%"),
     ]
 
 
@@ -190,7 +192,7 @@ def subject(scenario: Scenario) -> str:
     else:
         sessions = f"sessions of {turns}"
     day = "" if scenario.api == OWN else f", prices of {scenario.prices}"
-    return f"{_use(scenario)}, {sessions} on {_name(scenario)}{session.service(scenario)}{day}"
+    return f"{_use(scenario)}, {sessions} {_where(scenario)}{session.service(scenario)}{day}"
 
 
 def answer_sentence(scenario: Scenario) -> str:
@@ -253,7 +255,7 @@ def cost_table(result: FeatureCost) -> Table:
                 else [Row("Per user per month", "$", (result.per_user_month_usd,))]
             ),
             Row("A month", "$", (result.month_usd,)),
-            Row("The same without a cache", "$", (result.month_without_cache_usd,)),
+            Row("The same without caching", "$", (result.month_without_cache_usd,)),
         ),
         head="Cost",
     )
@@ -268,8 +270,8 @@ def growth_table(scenario: Scenario, result: FeatureCost) -> Table:
             Row(label, "word", (str(quantities.shown(usd, "$")), quantities.times(usd / result.month_usd)))
             for label, usd in (
                 ("A month now", result.month_usd),
-                ("A month at twice the use", result.month_twofold_usd),
-                ("A month at ten times the use", result.month_tenfold_usd),
+                ("A month at twice the usage", result.month_twofold_usd),
+                ("A month at ten times the usage", result.month_tenfold_usd),
                 (f"The twelfth month, {scenario.growth:g}% growth a month", last),
                 (f"Twelve months of {feature.DAYS} days together", result.year_usd),
             )
@@ -289,11 +291,11 @@ def token_table(scenario: Scenario, result: FeatureCost) -> Table:
 
     found = result.tokens
     return Table(
-        ("a turn", "a session", "a month"),
+        ("per turn", "per session", "per month"),
         (
             row("Fresh", found.fresh),
-            row("Stored in a cache", found.written),
-            row("Read from a cache", found.read),
+            row("Cache write", found.written),
+            row("Cached input", found.read),
             row("Output, thinking included", found.output),
         ),
         head="Tokens",
@@ -402,7 +404,9 @@ def left_out(scenario: Scenario) -> list[str]:
     short = [price.name for price, _ in compared_with(scenario) if _is_too_short(price, longest)]
     said = [unpriced(scenario)] if unpriced(scenario) else []
     if short:
-        said.append(f"Left out, as the longest request has {quantities.count(longest, 'token')}: {', '.join(short)}.")
+        said.append(
+            f"Left out, as the longest request here has {quantities.count(longest, 'token')}: {', '.join(short)}."
+        )
     return said
 
 
@@ -432,7 +436,7 @@ def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
     name, chip, own = scenario.architecture.name, scenario.hardware.name, result.own_expected
     longest, context = longest_request(scenario), scenario.architecture.context
     held = (
-        f" But {name} was made for {context:,} tokens, and the longest request here has {longest:,}: choose another."
+        f" But {name} supports {context:,} tokens, and the longest request here has {longest:,}: choose another."
         if context and longest > context
         else ""
     )
@@ -440,20 +444,20 @@ def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
         return f"{name} on {chip} cannot serve this feature: it does not fit, or its peak is not published.{held}"
     gpus = quantities.count(own.gpus, "GPU")
     rent = quantities.shown(own.month_usd, "$")
-    said = f"{name} on own {chip} is expected to take {gpus} in the busiest hour, {rent} a month"
+    said = f"{name} on your own {chip} is expected to need {gpus} in the busiest hour, {rent} a month"
     what, month = ("user", "") if scenario.use_as == "users" else ("request", " a month")
     if own.break_even is None:
         why = f"as the accelerators cost more for each {what} than the API"
-        return f"{said}; at these prices it never pays, {why}.{held}"
-    return f"{said}; it pays from {quantities.count(ceil(own.break_even), what)}{month} on.{held}"
+        return f"{said}; at these prices it never pays off, {why}.{held}"
+    return f"{said}; it pays off from {quantities.count(ceil(own.break_even), what)}{month}.{held}"
 
 
 def margin_sentence(scenario: Scenario, result: FeatureCost) -> str:
     """What is left of a price per user."""
     if result.per_user_month_usd is None:
-        return "Say the use as users to see the margin."
+        return "Enter usage as users to see the margin."
     if not scenario.user_price:
-        return "Enter what a user pays in a month to see the margin."
+        return "Enter what a user pays per month to see the margin."
     left = scenario.user_price - result.per_user_month_usd
     share = quantities.percent(abs(left) / scenario.user_price)
     if left < 0:

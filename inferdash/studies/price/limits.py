@@ -76,7 +76,7 @@ def sentence(scenario: Scenario) -> str:
             "what is not read from a cache."
         )
     if not over:
-        return f"The limits hold the busiest hour, in which come {PEAK:g} times the requests of the mean one."
+        return f"The limits are enough for the busiest hour, which has {PEAK:g} times the requests of the mean one."
     worst = max(over, key=lambda one: one.needed / one.limit)
     return (
         f"The limits do not hold the busiest hour: {worst.name.lower()} are needed {worst.needed / worst.limit:.1f} "

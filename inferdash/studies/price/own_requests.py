@@ -19,7 +19,7 @@ MOST: Final = 200_000
 """Requests of a file that are simulated, its first ones."""
 _MOST_BLOCKS: Final = 400_000
 """Different blocks of prompts that are told apart, the first ones."""
-_TIMELESS: Final = "The file has no times, so nothing of it can come after something else."
+_TIMELESS: Final = "The file has no timestamps, so its requests cannot be replayed in time."
 INTRO: Final = (
     "Upload a log or a trace, in the forms that “Your traffic” reads: its requests come as they came, with their own "
     "lengths. Where the file names the blocks of prompts, what came before is found in the cache of its replica while "
@@ -89,10 +89,10 @@ def sentence(own: Own, found: Serving) -> str:
     rate = f", {quantities.digits((count - 1) / span_s)} per second" if span_s else ""
     said = f"{quantities.count(count, 'request')}{rate}"
     if found.ttft_s.p90 is None or found.met_targets_share is None:
-        return f"{said}: too few of them can be simulated to say what users feel."
+        return f"{said}: too few can be simulated for percentiles."
     first = quantities.shown(found.ttft_s.p90, "s")
     met = quantities.percent(found.met_targets_share)
-    return f"{said}: nine of ten users get their first token within {first}; {met} of requests meet both targets."
+    return f"{said}: 90% of users get their first token within {first}; {met} of requests meet both targets."
 
 
 def reuse_sentence(ran: Run | None) -> str:
@@ -105,6 +105,6 @@ def reuse_sentence(ran: Run | None) -> str:
     said = f"{quantities.percent(found)} of the prompts’ tokens were found in the cache"
     pages = int(ran.served.evicted.sum())
     if not pages:
-        return f"{said}, and nothing had to give way."
+        return f"{said}, and nothing was evicted."
     gone = quantities.count(pages * ran.how.page, "token")
     return f"{said}; {gone} gave way to others, of which more memory may find some again."

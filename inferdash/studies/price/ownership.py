@@ -28,7 +28,7 @@ from inferdash.studies.price.feature_cost import FeatureCost
 WITH_SERVER: Final = 1.35
 """Price of an accelerator in its server over its own: eight H100, 325,000 over 240,000 dollars."""
 NOTE: Final = (
-    "A month is 30 days. Machines are bought whole and paid for in equal parts over their life. They draw idle power "
+    "A month is 30 days. Machines are bought whole and paid off in equal parts over their life. They draw idle power "
     "when nothing comes and, as they write, what is expected of the pass; the site adds its factor. Along the chart "
     "tokens grow with the use; where a machine is added, costs may also jump across each other. Reserved rents are "
     "assumptions of one cost model, no quotes."
@@ -145,8 +145,8 @@ def sentence(scenario: Scenario, found: Ownership | None) -> str:
     shown = {name: quantities.shown(usd, "$") for name, usd in costs.items()}
     said = f"Least a month costs {least}, {shown[least]}; {second} {shown[second]}"
     if found.overtakes is None:
-        return f"{said}. Buying does not overtake renting within its life of {scenario.life:g} years."
-    return f"{said}. Buying overtakes renting in month {found.overtakes}."
+        return f"{said}. Buying never gets cheaper than renting within its life of {scenario.life:g} years."
+    return f"{said}. Buying gets cheaper than renting in month {found.overtakes}."
 
 
 def table(scenario: Scenario, found: Ownership, today: date) -> Table:
@@ -238,4 +238,4 @@ def rent_table(scenario: Scenario, today: date) -> Table:
         old = age(rent.newest, today)
         said = f"{quantities.count(rent.sellers, 'seller')}, {rent.said()}" + (f", {old}" if old else "")
         rows.append(Row(kind, "word", (f"${rent.middle:,.2f}", half, said)))
-    return Table(("median, an hour", "half of the sellers", "read"), tuple(rows), head="Rent of one GPU")
+    return Table(("median, per hour", "middle half of quotes", "read"), tuple(rows), head="Rent per GPU")

@@ -28,15 +28,15 @@ class PromptCache:
 
     positions_read: int = number("positions", "read from the cache, in the small example")
     positions_run: int = number("positions", "computed, in the small example")
-    reused_tokens: int = number("tokens", "of the shared prefix that the cache gives back")
+    reused_tokens: int = number("tokens", "of the shared prefix that is cached")
     uncached_request_tokens: float = number("tokens", "billed input of a request without a cache, in full-price tokens")
     first_request_tokens: float = number(
         "tokens", "billed input of the request that writes the cache, in full-price tokens"
     )
     later_request_tokens: float = number("tokens", "billed input of a cache hit, in full-price tokens")
     saving_factor: float | None = number("times", "less that a cache hit costs; none where it is free")
-    break_even_read_share: float = number("%", "hit rate at which caching costs the same")
-    break_even_requests: int = number("requests", "after which caching costs no more")
+    break_even_read_share: float = number("%", "hit rate at which caching breaks even")
+    break_even_requests: int = number("requests", "after which caching breaks even")
     read_share: float = number("%", "hit rate of the later requests")
     mean_request_tokens: float = number("tokens", "billed input of a later request on average, in full-price tokens")
     all_requests_usd: float = number("$", "input of all requests with a cache")
@@ -116,20 +116,20 @@ def _read_share(scenario: Scenario, interval: Any) -> Any:
 def sentence(scenario: Scenario, result: PromptCache) -> str:
     """The result in words; a loss is called a loss."""
     if not result.reused_tokens:
-        return "Nothing of the shared prefix is cached: it is shorter than what the API stores."
+        return "Nothing of the shared prefix is cached: it is shorter than the API’s minimum."
     every = quantities.shown(scenario.interval, "s")
     often = "at random times, on average every" if scenario.arrivals == "random" else "every"
     share = quantities.percent(result.read_share)
     cost, plain_cost = result.mean_request_tokens, result.uncached_request_tokens
     if not cost:
-        verdict = "costs nothing, as all of it is read for free"
+        verdict = "costs nothing, as cached input is free"
     elif cost <= plain_cost:
         verdict = f"costs {quantities.times(plain_cost / cost)} less than without a cache"
         if abs(plain_cost / cost - 1) < 0.005:  # noqa: PLR2004 - what rounds to 1.00 times
             verdict = "costs as much as without a cache"
     else:
-        verdict = f"costs {quantities.percent(cost / plain_cost - 1)} more than without a cache, a loss"
-    return f"With a request {often} {every}, {share} find the prefix in the cache, and input {verdict}."
+        verdict = f"costs {quantities.percent(cost / plain_cost - 1)} more than without a cache"
+    return f"With a request {often} {every}, {share} hit the cache, and input {verdict}."
 
 
 def break_even_sentence(result: PromptCache) -> str:
@@ -354,7 +354,7 @@ def cliff_table(scenario: Scenario) -> Table | None:
         above = tier.above if tier.inclusive else tier.above + 1
         below, over = (float(bill(Tokens(fresh=tokens), price).total_usd) for tokens in (above - 1, above))
         rows.append(Row(f"A prompt of {above:,} tokens: a higher rate for all of it", "$", (below, over)))
-    return Table(("input with a token less", "input with it"), tuple(rows), head="Cliff") if rows else None
+    return Table(("input with one token less", "input with it"), tuple(rows), head="Cliff") if rows else None
 
 
 def money_table(scenario: Scenario, result: PromptCache) -> Table:

@@ -133,14 +133,14 @@ def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, S
 def table(found: Mapping[str, tuple[float, Spread]]) -> Table:
     """Low, middle and high of each way, beside the point."""
     rows = tuple(Row(name, "$", (one.low, one.middle, one.high, point)) for name, (point, one) in found.items())
-    return Table(("low (P10)", "middle (P50)", "high (P90)", "at the point"), rows, head="A month on")
+    return Table(("low (P10)", "middle (P50)", "high (P90)", "point estimate"), rows, head="A month on")
 
 
 def sentence(found: Mapping[str, tuple[float, Spread]]) -> str:
     """The first way in words."""
     name, (_, one) = next(iter(found.items()))
     low, middle, high = (quantities.shown(usd, "$") for usd in (one.low, one.middle, one.high))
-    return f"On {name} a month costs {middle} at the median; eight of ten months lie between {low} and {high}."
+    return f"On {name} a month costs {middle} at the median; 80% of draws lie between {low} and {high}."
 
 
 def shares(scenario: Scenario) -> dict[str, float]:
@@ -153,7 +153,7 @@ def shares(scenario: Scenario) -> dict[str, float]:
 def share_sentence(scenario: Scenario) -> str:
     """Which range makes most of the spread."""
     named = [f"{FIELDS[name].title} {quantities.percent(share)}" for name, share in shares(scenario).items()]
-    return f"Of the spread (its variance) come from each alone: {', '.join(named)}." if named else ""
+    return f"Share of the variance from each input alone: {', '.join(named)}." if named else ""
 
 
 def histogram_rows(scenario: Scenario) -> list[dict[str, Any]]:

@@ -61,16 +61,16 @@ def table(scenario: Scenario, result: feature_cost.FeatureCost) -> Table:
         less = abs(saved) > 1e-9 * now
         cells = ("0", "0%") if not less else (_usd(saved), share) if saved > 0 else (f"−{_usd(-saved)}", f"−{share}")
         rows.append(Row(way.name, "word", (_usd(way.usd), *cells, way.note)))
-    return Table(("a month", "saves", "in per cent", "note"), tuple(rows), head="Way")
+    return Table(("a month", "saves", "in percent", "note"), tuple(rows), head="Way")
 
 
 def _marked(scenario: Scenario) -> Way:
     if not session.is_markable(scenario):
-        why = "the read share is entered" if scenario.share_known else "this API caches by itself"
-        return Way("Mark for the cache what pays", None, why)
+        why = "the cached share is entered" if scenario.share_known else "this API caches automatically"
+        return Way("Mark for caching what pays off", None, why)
     best = session.best_marking(scenario, scenario.price)
     words = session.MARKED[best]
-    return Way("Mark for the cache what pays", month_usd(scenario, marked=best), f"mark {words}")
+    return Way("Mark for caching what pays off", month_usd(scenario, marked=best), f"mark {words}")
 
 
 def _longer(scenario: Scenario) -> Iterator[Way]:
@@ -79,7 +79,7 @@ def _longer(scenario: Scenario) -> Iterator[Way]:
     rules = api.rules_of(price)
     if rules is None or len(rules.lifetimes) == 1:
         why = "your prices have one lifetime" if scenario.api == OWN else "this API has one lifetime"
-        yield Way("A longer lifetime of the cache", None, why)
+        yield Way("A longer cache lifetime", None, why)
         return
     for place, kept in [*enumerate(rules.lifetimes)][1:]:
         long = _stored_long(scenario, price, place)
@@ -98,12 +98,12 @@ def _stored_long(scenario: Scenario, price: PriceList, place: int) -> PriceList:
 def _batch(scenario: Scenario) -> Way:
     name = "Send it as a batch"
     if scenario.api == OWN:
-        return Way(name, float(_BATCH) * month_usd(scenario), "at half the price, as most APIs sell it; within a day")
+        return Way(name, float(_BATCH) * month_usd(scenario), "at half the price, as most APIs offer; within a day")
     if scenario.service == "batch":
-        return Way(name, month_usd(scenario), "it is one")
+        return Way(name, month_usd(scenario), "it already is")
     batch = scenario.model_copy(update={"service": "batch"})
     if api.known_price(batch) is None:
-        return Way(name, None, "the list has no price of a batch")
+        return Way(name, None, "the list has no batch price")
     return Way(name, month_usd(batch), "answers within a day")
 
 
@@ -130,7 +130,7 @@ def _fewer(scenario: Scenario) -> Iterator[Way]:
         fewer = scenario.model_copy(update={"turns": scenario.turns - 1})
         usd = session.usd(session.turns(fewer, price, session.marking(fewer, price)), price)
         turns = quantities.count(scenario.turns - 1, "turn")
-        yield Way(f"Sessions of {turns}", usd * sessions_a_month(scenario), "one turn less, as many sessions")
+        yield Way(f"Sessions of {turns}", usd * sessions_a_month(scenario), "one turn fewer, as many sessions")
 
 
 def price_sentence(scenario: Scenario) -> str:
@@ -188,8 +188,8 @@ def beside_table(scenario: Scenario) -> Table:
                 _usd(usd),
                 _usd(plain),
                 quantities.percent(1 - usd / plain) if plain and usd <= plain else "nothing",
-                session.MARKED[best] if session.is_markable(other) else "by itself",
-                "not sold" if api.known_price(batch) is None else _usd(month_usd(batch, marked=best)),
+                session.MARKED[best] if session.is_markable(other) else "automatic",
+                "not offered" if api.known_price(batch) is None else _usd(month_usd(batch, marked=best)),
                 _usd(month_usd(other, times=2, marked=best)),
                 _usd(usd / (session.requests_a_month(scenario) or 1) * 1000),
                 f"{_rate(price.rates.input)}, {_rate(price.rates.of('read'))}, {_rate(price.rates.output)}",
@@ -197,8 +197,8 @@ def beside_table(scenario: Scenario) -> Table:
             )
         )
     heads = (
-        *("A month", "Without a cache", "Caching saves", "Caches", "A month as a batch", "A month at twice the use"),
-        *("A thousand requests", "A million: input, cached input, output", "Context, tokens"),
+        *("A month", "Without caching", "Caching saves", "Caches", "A month as a batch", "A month at twice the usage"),
+        *("Per thousand requests", "Per million: input, cached input, output", "Context, tokens"),
     )
     rows = (Row(head, "word", tuple(one[place] for one in found)) for place, head in enumerate(heads))
     return Table(tuple(columns), tuple(rows), head="Side by side")

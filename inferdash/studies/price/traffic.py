@@ -324,7 +324,7 @@ def sentence(scenario: Scenario, result: Traffic) -> str:
     share = quantities.percent(abs(saved))
     if saved > 0:
         return f"{said}; caching saves {share}."
-    return f"{said}; caching costs {share} more than none, a loss."
+    return f"{said}; caching costs {share} more than no caching, a loss."
 
 
 def headline_numbers(result: Traffic) -> list[Headline]:
@@ -335,8 +335,8 @@ def headline_numbers(result: Traffic) -> list[Headline]:
         Headline(f"{result.noun.capitalize()}s", own.requests, f"{result.noun}s")
         if month is None
         else Headline(f"A month of {DAYS} days at this rate", None if result.asks else month, "$"),
-        Headline("Without a cache", float(own.cost_without_cache_usd), "$"),
-        Headline("Share of input cached", own.read_share, "%"),
+        Headline("Without caching", float(own.cost_without_cache_usd), "$"),
+        Headline("Cached share of input", own.read_share, "%"),
     ]
 
 

@@ -36,16 +36,16 @@ class Memory:
     """Every headline number of the page."""
 
     shown_bytes: float = number("B", "memory of one GPU")
-    usable_bytes: float = number("B", "of it for parameters and caches")
+    usable_bytes: float = number("B", "usable for parameters and caches")
     parameters_bytes: float = number("B", "parameters on one GPU")
     caches_bytes: float = number("B", "caches of the batch on one GPU")
-    free_bytes: float = number("B", "free on one GPU; negative: lacking")
+    free_bytes: float = number("B", "free on one GPU; negative: missing")
     largest_batch: int = number("requests", "that fit after the prompt")
     largest_batch_at_end: int = number("requests", "that fit at the end of their answers")
-    largest_batch_reserved: int = number("requests", "that fit where an engine reserves every layer alike")
-    fewest_gpus: int | None = number("GPUs", "that hold the batch; None: more than a thousand")
+    largest_batch_reserved: int = number("requests", "that fit where an engine reserves full length in every layer")
+    fewest_gpus: int | None = number("GPUs", "fewest that hold the batch; None: more than a thousand")
     capacity: Estimate = part("largest batch after the prompt", "requests")
-    room: Estimate = part("room for caches on one GPU; negative: lacking", "B")
+    room: Estimate = part("room for caches on one GPU; negative: missing", "B")
     starts: str | None = number("word", "whether the engine starts: surely, probably, probably not, no")
     link_s: float | None = number("s", "of a pass of the decode on the link (limit)")
 
@@ -113,7 +113,7 @@ def sentence(scenario: Scenario, result: Memory) -> str:
         fit = quantities.count(result.largest_batch, "request")
         return f"{chips} can hold {fit} of {quantities.count(scenario.prompt, 'token')} beside the parameters{start}."
     lack = quantities.shown(-result.free_bytes, "B")
-    return f"{chips} cannot hold the parameters and {batch}: each GPU lacks {lack}{start}."
+    return f"{chips} cannot hold the parameters and {batch}: each GPU is {lack} short{start}."
 
 
 def headline_numbers(scenario: Scenario, result: Memory) -> list[Headline]:
@@ -153,7 +153,7 @@ def answers_sentence(scenario: Scenario, result: Memory) -> str:
     said = f"{after}, at the end of the answers {result.largest_batch_at_end:,}"
     if result.largest_batch_reserved != result.largest_batch:
         said += (
-            f". An engine that reserves every layer alike, windows and states included, holds "
+            f". An engine that reserves full length in every layer, windows and states included, holds "
             f"{result.largest_batch_reserved:,} after the prompt"
         )
     return f"{said}."
@@ -169,25 +169,25 @@ def _ways_out(scenario: Scenario, result: Memory) -> Iterator[str]:
     more = result.fewest_gpus
     if apart(scenario):
         if more and more > scenario.gpus:
-            yield f"More GPUs: {more:,} of them, as engines share a model."
+            yield f"More GPUs: {more:,}, shared as engines do."
     elif more and more > scenario.gpus:
-        yield f"More GPUs: at least {more:,} of them, shared evenly."
+        yield f"More GPUs: at least {more:,}, shared evenly."
     elif scenario.layout != "even":
-        yield "Another layout: shared evenly, the same GPUs would do."
+        yield "Another layout: shared evenly, these GPUs are enough."
     narrower = sorted(
         (key for key, one in PRECISIONS.items() if one.matrix_bits < scenario.precision.matrix_bits),
         key=lambda key: -PRECISIONS[key].matrix_bits,
     )
     fitting = next((key for key in narrower if _fits(scenario, weights=key)), None)
     if fitting:
-        yield f"Fewer bits: the parameters in {PRECISIONS[fitting].name} fit, with the caches in {_cache(scenario)}."
+        yield f"Fewer bits: with parameters in {PRECISIONS[fitting].name} and caches in {_cache(scenario)} it fits."
     if scenario.kv != "fp8" and _fits(scenario, kv="fp8"):
-        yield "A smaller cache: keys and values in fp8 fit."
+        yield "A smaller cache: with keys and values in fp8 it fits."
     kept = scenario.kept
     if kept and kept.share < _LARGER_SHARE and _fits(scenario, engine_share=_LARGER_SHARE):
-        yield f"A larger share: the engine may take {_LARGER_SHARE:g} of the memory, which leaves less for its graphs."
+        yield f"A larger share: with {_LARGER_SHARE:g} of the memory for the engine it fits, leaving less for graphs."
     if kept and kept.requests[1] > _FEWER_REQUESTS and _fits(scenario, max_num_seqs=_FEWER_REQUESTS):
-        yield f"Fewer requests at a time: with {_FEWER_REQUESTS} at most, the sampler takes less."
+        yield f"Fewer requests at a time: with at most {_FEWER_REQUESTS}, the sampler takes less memory."
     if result.largest_batch:
         yield f"A smaller batch: {quantities.count(result.largest_batch, 'request')} fit."
     longest = _longest_prompt(scenario)
@@ -252,7 +252,7 @@ def layout_table(scenario: Scenario) -> Table:
         "a request on one GPU",
         "requests that fit",
         "pass (limit)",
-        "of it on the link",
+        "of that on the link",
         "pass (expected)",
     )
     return Table(columns, tuple(rows), head=quantities.count(scenario.gpus, "GPU"))
@@ -270,9 +270,9 @@ def layout_note(scenario: Scenario) -> str:
     speed = (
         f"its link carries {quantities.shown(link, 'B/s')} one way"
         if link
-        else "the bandwidth of its link is not published, so time on it is not counted"
+        else "its link bandwidth is not published, so time on the link is not counted"
     )
     return (
-        "Heads of keys and values are never split below one for each GPU, a latent cache is copied to each, and with "
-        f"data parallelism a request lives on one of the groups. {scenario.hardware.name}: {speed}."
+        "Each GPU has at least one key-value head, a latent cache is copied to each GPU, and with "
+        f"data parallelism each request lives in one group. {scenario.hardware.name}: {speed}."
     )

@@ -20,7 +20,7 @@ TITLE: Final = "Meet a target"
 _NAMED: Final = 6
 """Accelerators that a note names at most."""
 _REASONS: Final = {
-    "memory": ("the model and a request do not fit", "B"),
+    "memory": ("the model and one request do not fit", "B"),
     "first token": ("the first token takes too long", "s"),
     "inter-token": ("tokens come too slowly", "s"),
     "load": ("too many GPUs are needed", "GPUs"),
@@ -40,20 +40,20 @@ class Choice:
     places: int = number("requests", "batch limit of a group of GPUs")
     usd_per_hour: float = number("$", "an hour")
     usd_per_month: float = number("$", f"a month of {HOURS} hours")
-    usd_per_mtok_prompt: float = number("$", "a million prompt tokens, were they to pay for all")
-    usd_per_mtok_written: float = number("$", "a million written tokens, were they to pay for all")
-    carries_per_s: float = number("requests/s", "carried within the targets")
-    utilization: float = number("%", "of that in use")
-    ttft_p90_s: float = number("s", "time to first token of nine in ten requests")
-    itl_p90_s: float = number("s", "inter-token latency of nine in ten requests")
+    usd_per_mtok_prompt: float = number("$", "a million input tokens, if they carried the whole rent")
+    usd_per_mtok_written: float = number("$", "a million output tokens, if they carried the whole rent")
+    carries_per_s: float = number("requests/s", "capacity within the targets")
+    utilization: float = number("%", "utilization of that")
+    ttft_p90_s: float = number("s", "time to first token, p90")
+    itl_p90_s: float = number("s", "inter-token latency, p90")
 
 
 @dataclass(frozen=True)
 class Meeting:
     """Every headline number of the page."""
 
-    best: Choice | None = part("the cheapest that holds")
-    candidates: tuple[Choice, ...] = number("rows", "the next by cost, as predicted")
+    best: Choice | None = part("the cheapest that meets the targets")
+    candidates: tuple[Choice, ...] = number("rows", "the next by cost, predicted")
     considered: int = number("set-ups", "considered: accelerators, precisions and layouts")
     scored: int = number("set-ups", "scored, each with its batch limits and numbers of replicas")
 
@@ -104,7 +104,7 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
     if best is None:
         found = planned(scenario)
         lacking = "; ".join(dict.fromkeys(found.left_out.values())) if found and not found.set_ups else ""
-        return f"Nothing that was chosen carries {load} within both targets{': ' + lacking if lacking else ''}."
+        return f"None of the set-ups considered carries {load} within both targets{': ' + lacking if lacking else ''}."
     chips = f"{best.total_gpus:,} × {best.accelerator} in {best.weights}"
     rent = quantities.shown(best.usd_per_hour, "$")
     carry = "carries" if best.total_gpus == 1 else "carry"
@@ -129,7 +129,7 @@ def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
     figures = (
         (None,) * 4 if found is None else (found.usd_per_hour, found.usd_per_month, found.ttft_p90_s, found.itl_p90_s)
     )
-    labels = ("Rent an hour", "Rent a month", f"First token, 90% within {how}", f"Between tokens, 90% within {how}")
+    labels = ("Rent per hour", "Rent per month", f"Time to first token, p90 {how}", f"Inter-token latency, p90 {how}")
     return [Headline(*cell) for cell in zip(labels, figures, ("$", "$", "s", "s"), strict=True)]
 
 
@@ -139,12 +139,10 @@ def cost_sentence(scenario: Scenario, result: Meeting) -> str:
     if best is None:
         return ""
     prompt, written = show(best.usd_per_mtok_prompt, "$"), show(best.usd_per_mtok_written, "$")
-    said = (
-        f"If prompts carried the whole rent, a million of their tokens would cost {prompt}; if answers did, {written}"
-    )
+    said = f"If input tokens carried the whole rent, a million would cost {prompt}; if output tokens did, {written}"
     if scenario.load_as == "users":
         user = show(best.usd_per_month / scenario.active_users, "$")
-        return f"{said}; for each user at the busiest time it is {user} a month."
+        return f"{said}. Per concurrent user it is {user} a month."
     return f"{said}."
 
 
@@ -152,7 +150,7 @@ def choice_table(result: Meeting) -> Table:
     """The cheapest that holds, and the next."""
     rows = [*filter(None, [result.best]), *result.candidates]
     return Table(
-        ("GPUs", "an hour", "first token, 90%", "between, 90%", "precision", "a replica", "replicas", "batch limit"),
+        ("GPUs", "per hour", "TTFT, p90", "ITL, p90", "precision", "layout", "replicas", "batch limit"),
         tuple(
             Row(
                 one.accelerator,
@@ -219,14 +217,14 @@ def notes(scenario: Scenario) -> list[str]:
     found = planned(scenario)
     if found is None:
         return []
-    measured = ["Your own measurements are not part of the plan."] * bool(scenario.measurements)
+    measured = ["Your own measurements do not change the plan."] * bool(scenario.measurements)
     return [*_machines(found), *measured, *_refusals(found), *_left_out(found)]
 
 
 def _machines(found: Plan) -> Iterator[str]:
     if found.best and found.best.gpus > NODE:
         yield (
-            f"A replica of {found.best.gpus:,} GPUs lies on several machines; the link between them counts as fast as "
+            f"A replica of {found.best.gpus:,} GPUs spans several nodes; the link between them counts as fast as "
             "that within one, which it rarely is."
         )
 
@@ -234,7 +232,7 @@ def _machines(found: Plan) -> Iterator[str]:
 def _refusals(found: Plan) -> Iterator[str]:
     for one in found.refused[:3]:
         chips = f"{one.candidate.total_gpus:,} × {library.accelerators()[one.candidate.accelerator].name}"
-        yield f"{chips} is cheaper on paper; the simulator finds it {quantities.percent(one.over - 1)} over a target."
+        yield f"{chips} is cheaper on paper, but {quantities.percent(one.over - 1)} over a target in the simulation."
 
 
 def _left_out(found: Plan) -> Iterator[str]:
@@ -247,16 +245,16 @@ def _left_out(found: Plan) -> Iterator[str]:
 
 
 METHOD: Final = (
-    "Every accelerator, precision and way to share the model is scored over batch limits and numbers of replicas with "
-    "the formulas of the other pages; the simulator then confirms, from the cheapest up, prompts read first and "
-    "requests in turn over the replicas. There is no margin beside the targets: for failing machines and busier days, "
+    "Every accelerator, precision and layout is scored over batch limits and numbers of replicas with "
+    "the formulas of the other pages; the simulator then confirms from the cheapest up, with prompts first and "
+    "round-robin routing. No margin is added: for failing machines and busier days, "
     "plan a higher load."
 )
 
 
 FRONTIER: Final = (
-    "Each dot is the cheapest set-up that writes as fast, as predicted: whoever wants faster answers moves down the "
-    "line and pays more. The plan holds both targets, which the simulator confirmed."
+    "Each dot is the cheapest set-up that is predicted to be as fast: faster answers cost more, down the "
+    "line. The plan meets both targets in the simulation."
 )
 
 
@@ -265,10 +263,10 @@ def subject(scenario: Scenario) -> str:
     load = f"{quantities.digits(scenario.demand_per_s)} requests per second"
     if scenario.load_as == "users":
         users, think = quantities.count(scenario.active_users, "user"), quantities.shown(scenario.think, "s")
-        load = f"{users} who ask every {think}, {load}"
+        load = f"{users} who each ask every {think}, {load}"
     first, between = (quantities.shown(s, "s") for s in (scenario.target_first, scenario.target_between))
     texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
-    return f"{scenario.architecture.name}, {load}, {texts}, first token {first}, between tokens {between}"
+    return f"{scenario.architecture.name}, {load}, {texts}, TTFT {first}, inter-token latency {between}"
 
 
 def rent_table(scenario: Scenario) -> Table:
@@ -281,14 +279,14 @@ def rent_table(scenario: Scenario) -> Table:
         quoted = "nothing" if rent is None else f"${rent.lower_quartile:,.2f} to ${rent.upper_quartile:,.2f}"
         sellers = "" if rent is None else f"{quantities.count(rent.sellers, 'seller')}, {rent.said()}"
         rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, sellers, "you" if own is not None else "quotes")))
-    return Table(("taken, an hour", "half of the sellers", "on demand", "taken from"), tuple(rows), head="One GPU")
+    return Table(("used, per hour", "middle half of quotes", "on demand", "from"), tuple(rows), head="One GPU")
 
 
 def rent_sources(scenario: Scenario) -> str:
     """Who quotes the rents; where they disagree, the median of the sellers is taken."""
     chips = [library.accelerators()[key] for key in scenario.considered]
     sources = dict.fromkeys(one.source for chip in chips for one in chip.rents if one.kind == "on-demand")
-    return f"Quoted by {'; '.join(sources)}. They disagree widely: enter what you pay." if sources else ""
+    return f"Quoted by {'; '.join(sources)}. Quotes differ widely: enter what you pay." if sources else ""
 
 
 def load_fields(scenario: Scenario) -> tuple[str, ...]:

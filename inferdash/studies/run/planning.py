@@ -24,16 +24,16 @@ __all__ = ["SLACK", "changes", "demand", "obstacle", "offer", "planned", "server
 def obstacle(scenario: Scenario) -> str:
     """Why nothing is planned, in words; nothing where something is."""
     if scenario.answer < 2:  # noqa: PLR2004 - between two tokens lies the latency
-        return "A plan needs answers of two tokens at least: between two of them lies the latency."
+        return "A plan needs answers of at least two tokens, or there is no inter-token latency."
     context = scenario.architecture.context
     tokens = scenario.prompt + scenario.answer
     if context is not None and tokens > context:
-        return f"A prompt and its answer are {tokens:,} tokens; {scenario.architecture.name} was made for {context:,}."
+        return f"A prompt and its answer are {tokens:,} tokens; {scenario.architecture.name} supports {context:,}."
     if _first_target(scenario) <= 0:
         server = quantities.shown(server_s(scenario), "s")
-        return f"The server alone adds {server} to the first token, which is more than its target."
+        return f"The server alone adds {server} to the time to first token, more than its target."
     if not scenario.considered or not scenario.tried:
-        return "Choose accelerators and weight precisions to plan with."
+        return "Choose the accelerators and weight precisions to consider."
     return ""
 
 

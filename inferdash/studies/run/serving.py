@@ -26,9 +26,9 @@ _OVER: Final = 1.02
 class Percentiles:
     """Values that so many percent of requests do not exceed; None where fewer than 10 lie beyond, or nothing ran."""
 
-    p50: float | None = number(None, "half of requests")
-    p90: float | None = number(None, "90% of requests")
-    p99: float | None = number(None, "99% of requests")
+    p50: float | None = number(None, "p50")
+    p90: float | None = number(None, "p90")
+    p99: float | None = number(None, "p99")
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,19 @@ class Serving:
     ttft_s: Percentiles = part("time to first token", "s")
     itl_s: Percentiles = part("inter-token latency, mean of a request", "s")
     e2e_s: Percentiles = part("from sending to the last token", "s")
-    queue_s: Percentiles = part("wait for a place in the batch", "s")
-    throughput_out_tok_per_s: float | None = number("tokens/s", "written, all replicas together")
-    throughput_in_tok_per_s: float | None = number("tokens/s", "of prompts, all replicas together")
+    queue_s: Percentiles = part("wait for a slot in the batch", "s")
+    throughput_out_tok_per_s: float | None = number("tokens/s", "output of all replicas together")
+    throughput_in_tok_per_s: float | None = number("tokens/s", "input of all replicas together")
     met_targets_share: float | None = number("%", "of requests within both targets")
-    batch_mean: float | None = number("requests", "in the batch of a replica that has any, on average")
-    idle_share: float | None = number("%", "of the replicas’ time without a request")
-    preemptions: int | None = number("requests", "put back as the cache was full, each time counted")
+    batch_mean: float | None = number("requests", "in the batch of a busy replica, on average")
+    idle_share: float | None = number("%", "of the replicas’ time idle")
+    preemptions: int | None = number("requests", "preemptions because the cache was full")
     refused: int | None = number("requests", "larger than the cache")
-    ceiling_requests_per_s: float | None = number("requests/s", "carried at most")
-    usd_per_mtok_prompt: float | None = number("$", "a million prompt tokens on rented accelerators, idle hours too")
-    usd_per_mtok_written: float | None = number("$", "a million written tokens on rented accelerators, idle hours too")
+    ceiling_requests_per_s: float | None = number("requests/s", "capacity")
+    usd_per_mtok_prompt: float | None = number("$", "a million input tokens on rented accelerators, idle time included")
+    usd_per_mtok_written: float | None = number(
+        "$", "a million output tokens on rented accelerators, idle time included"
+    )
 
 
 _NOTHING: Final = Percentiles(None, None, None)
@@ -137,21 +139,21 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     if result.ceiling_requests_per_s is None:
         if scenario.deployment.peak is None or scenario.deployment.attention_peak is None:
             return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
-        return f"Serving cannot be simulated: texts of over {LONGEST:,} tokens are too long for it."
+        return f"Serving cannot be simulated: requests of over {LONGEST:,} tokens are too long."
     if result.batch_mean is None:
         gpus = fewest_gpus(scenario)
         takes = f": it takes at least {quantities.count(gpus, 'GPU')}" if gpus else ""
-        return f"No request fits in the memory beside the parameters, so none is served{takes}."
+        return f"No request fits beside the parameters, so none is served{takes}."
     load = _rate(scenario.demand_per_s)
     if scenario.demand_per_s > _OVER * result.ceiling_requests_per_s:
         most = quantities.digits(result.ceiling_requests_per_s)
-        return f"Overloaded: {load} per second arrive and {most} can be served, so the queue grows while they come."
+        return f"Overloaded: {load} per second arrive, {most} can be served, and the queue grows."
     if result.met_targets_share is None or result.ttft_s.p90 is None:
-        return "Most requests are larger than the cache, and too few are left to say what users feel."
+        return "Most requests are larger than the cache, and too few are left for percentiles."
     at = "At the limit and" if scenario.speed == "limit" else "At"
-    said = f"{at} {load} per second, nine of ten users get their first token within {show(result.ttft_s.p90, 's')}"
+    said = f"{at} {load} per second, 90% of users get their first token within {show(result.ttft_s.p90, 's')}"
     if result.itl_s.p90 is not None:
-        said += f", then one every {show(result.itl_s.p90, 's')} or faster"
+        said += f", then one every {show(result.itl_s.p90, 's')}"
     return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
 
 
@@ -190,10 +192,10 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
         return "" if value is None else f"limit {quantities.shown(value, unit)}"
 
     return [
-        Headline(f"First token, 90% within {how}", result.ttft_s.p90, "s", below(best.ttft_s.p90, "s")),
-        Headline(f"Between tokens, 90% within {how}", result.itl_s.p90, "s", below(best.itl_s.p90, "s")),
+        Headline(f"Time to first token, p90 {how}", result.ttft_s.p90, "s", below(best.ttft_s.p90, "s")),
+        Headline(f"Inter-token latency, p90 {how}", result.itl_s.p90, "s", below(best.itl_s.p90, "s")),
         Headline(
-            f"Output, all requests {how}",
+            f"Output throughput {how}",
             result.throughput_out_tok_per_s,
             "tokens/s",
         ),
@@ -209,12 +211,18 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
 def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
     """What the reader should know before trusting the numbers."""
     found = []
+    load, most = scenario.demand_per_s, result.ceiling_requests_per_s
+    if most and most < load * _OVER and load <= most * _OVER:
+        found.append(
+            f"The load is at the capacity of {quantities.digits(most)} requests per second, within what a simulation "
+            "can tell: the queue may grow for as long as it lasts."
+        )
     if result.refused:
-        found.append(f"{quantities.count(result.refused, 'request')} alone are larger than the cache and were refused.")
+        found.append(f"{quantities.count(result.refused, 'request')} are larger than the whole cache and were refused.")
     if result.preemptions:
-        found.append(f"The cache was full: requests were preempted {result.preemptions:,} times.")
+        found.append(f"The cache ran full: {quantities.count(result.preemptions, 'preemption')}.")
     if result.met_targets_share is not None and result.ttft_s.p99 is None:
-        found.append("Simulate at least 1,000 requests to get a 99th percentile.")
+        found.append("Simulate at least 1,000 requests for a p99.")
     if scenario.lacks_drafter:
         found.append(f"{scenario.architecture.name} is not known to have MTP layers: nothing is proposed.")
     if result.batch_mean is not None and scenario.served.max_num_seqs != scenario.max_num_seqs:
@@ -228,10 +236,10 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         simulated = quantities.count(len(ran.asked), "request")
         found.append(f"Only the first {simulated} are simulated; {ran.beyond:,} more would take too long.")
     if ran and not ran.levelled:
-        found.append(f"The batch takes over {MOST // 2:,} requests to come to its size; percentiles may be too low.")
+        found.append(f"The batch takes over {MOST // 2:,} requests to fill; percentiles may be too low.")
     model, text = scenario.architecture, scenario.prompt + scenario.answer
     if model.context and text > model.context:
-        found.append(f"{model.name} was made for {model.context:,} tokens; prompt and answer are {text:,}.")
+        found.append(f"{model.name} supports {model.context:,} tokens; prompt and answer are {text:,}.")
     return found
 
 
@@ -247,28 +255,28 @@ def _started(scenario: Scenario) -> list[str]:
 def percentile_table(result: Serving) -> Table:
     """What users feel, by percentile."""
     rows = (
-        ("Wait for a place", result.queue_s),
+        ("Queue time", result.queue_s),
         ("Time to first token", result.ttft_s),
         ("Inter-token latency", result.itl_s),
-        ("Sending to last token", result.e2e_s),
+        ("End-to-end latency", result.e2e_s),
     )
     return Table(
-        ("half within", "90% within", "99% within"),
+        ("p50", "p90", "p99"),
         tuple(Row(label, "word", tuple(_told(one) for one in (p.p50, p.p90, p.p99))) for label, p in rows),
-        head="Of a request",
+        head="Per request",
     )
 
 
 def figure_table(scenario: Scenario, result: Serving) -> Table:
     """What the replicas do."""
     rows = (
-        Row("Prompt tokens read", "tokens/s", (result.throughput_in_tok_per_s,)),
-        Row("Tokens written", "tokens/s", (result.throughput_out_tok_per_s,)),
-        Row("Batch of a busy replica, mean", "requests", (result.batch_mean,)),
-        Row("Replicas without a request", "%", (result.idle_share,)),
+        Row("Input throughput", "tokens/s", (result.throughput_in_tok_per_s,)),
+        Row("Output throughput", "tokens/s", (result.throughput_out_tok_per_s,)),
+        Row("Mean batch of a busy replica", "requests", (result.batch_mean,)),
+        Row("Replicas idle", "%", (result.idle_share,)),
         Row("Requests within both targets", "%", (result.met_targets_share,)),
-        Row("A million prompt tokens", "$", (result.usd_per_mtok_prompt,)),
-        Row("A million written tokens", "$", (result.usd_per_mtok_written,)),
+        Row("A million input tokens", "$", (result.usd_per_mtok_prompt,)),
+        Row("A million output tokens", "$", (result.usd_per_mtok_written,)),
     )
     return Table((quantities.count(scenario.replicas * scenario.gpus, "GPU"),), rows, head="Replicas")
 
@@ -285,7 +293,7 @@ def way_table(scenario: Scenario) -> Table:
         one = study_of(scenario, ran)
         times = (_told(seconds) for seconds in (one.ttft_s.p50, one.ttft_s.p90, one.itl_s.p90, one.e2e_s.p90))
         rows.append(Row(label, "word", (*times, show(one.met_targets_share, "%"))))
-    columns = ("first token, half", "first token, 90%", "between tokens, 90%", "last token, 90%", "within targets")
+    columns = ("TTFT, p50", "TTFT, p90", "ITL, p90", "end to end, p90", "within targets")
     return Table(columns, tuple(rows), head="Batching")
 
 
@@ -294,7 +302,7 @@ def _told(seconds: float | None) -> str:
 
 
 METHOD: Final = (
-    "Every request is followed from its arrival to its last token, after a warm-up of three times its stay. "
-    "Between two events a run of passes is summed with the same formulas that the other pages show. Where passes take "
-    "what is expected, the server’s own time is added to each first token; networks and tokenizers are not."
+    "Every request is followed from arrival to last token, after a warm-up of three times its stay. "
+    "Passes between two events are summed with the formulas of the other pages. For expected times, "
+    "the server’s own time is added to each first token; network and tokenizer are not."
 )

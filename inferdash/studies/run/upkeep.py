@@ -110,7 +110,7 @@ def table(found: list[Kept]) -> Table:
         for entry in sorted(found, key=lambda entry: entry.rent_usd)
     ]
     return Table(
-        ("rented, a month", "a GPU draws", "at the meter, a month", "owned, a month"), tuple(rows), head="Set-up"
+        ("rented, per month", "draw per GPU", "energy per month", "owned, per month"), tuple(rows), head="Set-up"
     )
 
 
@@ -122,7 +122,7 @@ def _name(one: Candidate) -> str:
 def sentence(scenario: Scenario, found: list[Kept]) -> str:
     """The set-up of the least rent, of the least energy, and the one that is cheapest to own."""
     if not found:
-        return "No set-up holds, so there is none to compare."
+        return "No set-up meets the targets, so there is nothing to compare."
     said = [f"Least rent: {_name(min(found, key=lambda entry: entry.rent_usd).one)}."]
     known = [entry for entry in found if entry.kwh is not None]
     if known:
@@ -138,9 +138,9 @@ def sentence(scenario: Scenario, found: list[Kept]) -> str:
 
 
 NOTE: Final = (
-    "Among the cheapest set-ups and those of the frontier, as predicted at the load. GPUs wait at idle where less "
-    "than one request is there on average; prompts draw more for a moment. The curve of power was fitted to "
-    "H100 and B200; others follow it by their boards."
+    "Of the cheapest set-ups and those on the frontier, predicted at the load. GPUs idle where fewer "
+    "than one request is there on average; prefill draws more for a moment. The power curve was fitted to "
+    "H100 and B200 and scaled to the board power of others."
 )
 
 
