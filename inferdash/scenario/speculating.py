@@ -38,13 +38,13 @@ class Speculating(Topics):
     speculation: Annotated[str, Choices("method", lambda: METHODS), Place("page")] = Field(
         NONE, title="Speculative decoding"
     )
-    """What proposes tokens that the model then checks together, several a pass."""
+    """What proposes tokens, several of which the model then verifies in one pass."""
     acceptance_from: Annotated[
         str,
         Choices("curve of acceptance", lambda: {ENTERED: "As entered"} | names_of(curves())),
         Place("page", _speculates),
     ] = Field(ENTERED, title="Acceptance from")
-    """A share of the proposals, or a measured curve of a model, a method and a kind of text."""
+    """Your own rate, or a measured curve of a model, a method and a kind of text."""
 
     @property
     def acceptance_fields(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def _file(page: str) -> UploadedFile | None:
     lost = st.session_state.get(_LOST, 0)
     key = f"_requests{lost or ''}"
     file = st.file_uploader(
-        "A log of usage or a trace, CSV or JSON", key=key, on_change=_take, args=(page,), max_upload_size=400
+        "A usage log or a trace, CSV or JSON", key=key, on_change=_take, args=(page,), max_upload_size=400
     )
     if isinstance(st.session_state.get(key), DeletedFile):
         st.session_state[_LOST] = lost + 1

@@ -29,16 +29,16 @@ QUESTION: Final = "What did your requests cost, and what does caching save?"
 AS_BILLED: Final = "As billed"
 """The way in which each line has the list prices of its own model and day."""
 FILES: Final = """
-Upload what your requests were; they are read one after another through the rules of the cache below.
+Upload a record of your requests; they are replayed in order through the cache rules below.
 
-- A log of usage, CSV or JSON: the usage objects of APIs as they return them, the logs of gateways and of tools that
-  observe, the exports of consoles, or columns of your own. docs/files.md lists what is read.
-- The session files of a coding assistant, or a ZIP archive of them.
-- A trace that names the blocks of its prompts, as those of Mooncake and Bailian do.
+- A usage log, CSV or JSON: usage objects as APIs return them, logs of gateways and of observability tools,
+  exports of consoles, or columns of your own. docs/files.md lists what is read.
+- Session files of a coding assistant, or a ZIP archive of them.
+- A trace with the block ids of its prompts, such as those of Mooncake and Bailian.
 
 What is not understood is left out and named.
 
-The file stays in the memory of this server while the page is open; nothing of it is stored, logged or sent on.
+The file stays in the memory of this server while the page is open; nothing of it is stored, logged or passed on.
 The example is the first 20 minutes of a public trace of a chat service, from Mooncake.
 """
 
@@ -46,11 +46,11 @@ BLOCK: Final = "_block"
 """Where a page keeps the tokens of a block that its reader says."""
 UNIT: Final = "_unit"
 """Where it keeps the unit of times."""
-_UNITS: Final = {"as its numbers say": ""} | {name: unit for unit, name in NAMES.items()}
+_UNITS: Final = {"inferred": ""} | {name: unit for unit, name in NAMES.items()}
 UNIT_NAMES: Final = tuple(_UNITS)
 DATES: Final = "_dates"
 """Where it keeps the order of dates."""
-_ORDERS: Final[dict[str, Order]] = {"as its lines say": "", "month first (11/30/2026)": "month", "day first": "day"}
+_ORDERS: Final[dict[str, Order]] = {"inferred": "", "month first (11/30/2026)": "month", "day first": "day"}
 ORDER_NAMES: Final = tuple(_ORDERS)
 
 

@@ -20,7 +20,7 @@ INTRO: Final = (
     "Its own numbers then count in place of the rule, for this set-up."
 )
 NEAREST: Final = (
-    "Starts as engines logged them, nearest first, with what the rule says from the same settings and the logged "
+    "Starts as engines logged them, nearest first, with the rule’s estimate for the same settings and logged "
     "parameters. No row was made by this project."
 )
 _ROWS: Final = 6
@@ -97,10 +97,10 @@ def reasons(scenario: Scenario, found: Kept) -> list[str]:
     )
     entered = "as entered"
     said = {
-        "driver": "what the driver reports and programs do not see",
+        "driver": "what the driver reports but programs do not see",
         "context": "libraries and the driver’s context, before the engine asks what is free",
         "not taken": f"a share of {found.share:g}{_BESIDE.get(library.memory_of(scenario.engine).budget, '')}",
-        "outside the engine": entered if scenario.overhead is not None else "libraries, and exchanges between GPUs",
+        "outside the engine": entered if scenario.overhead is not None else "libraries and communication between GPUs",
         "activations": "what your log leaves" if own else entered if scenario.activations is not None else made,
         "graphs": f"{quantities.count(model.layers, 'layer')}",
         "parameters": entered
@@ -120,7 +120,7 @@ def rule_note(scenario: Scenario, found: Kept) -> str:
     """Which versions the numbers are of, and how many logs they rest on."""
     rule = library.memory_of(scenario.engine)
     if in_memory.calibrated(scenario):
-        return "The room for caches is the one of your log."
+        return "The room for caches is from your log."
     if not found.era:
         return "Activations and what lies outside the engine are as entered, so the rule plays no part."
     logs = f"{quantities.count(rule.logged, 'logged start')} of {rule.name}" if rule.logged else "no log of this engine"

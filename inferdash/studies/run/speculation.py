@@ -26,7 +26,7 @@ _METHODS: Final = {
     "mtp": "The model’s MTP layers",
     "eagle3": "An EAGLE-3 head",
     "block": "A block drafter",
-    "ngram": "A search in the text so far",
+    "ngram": "An n-gram search in the text so far",
 }
 
 
@@ -57,7 +57,7 @@ def gain(scenario: Scenario, batch: float | None) -> float | None:
 def sentence(scenario: Scenario, batch: float | None) -> str:
     """What is proposed, and what it does at the mean batch and at others, in words."""
     if scenario.speculation == NONE:
-        return "Nothing is proposed: each pass writes one token of each request."
+        return "Nothing is proposed: each pass generates one token per request."
     model = scenario.architecture.name
     if scenario.lacks_drafter:
         return f"{model} is not known to have MTP layers, so nothing is proposed."
