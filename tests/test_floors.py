@@ -19,7 +19,7 @@ FLOORS = [
     {"links", "pairs"},
     {"studies"},
     {"charts"},
-    {"answers", "pictures"},
+    {"answers", "pictures", "cards"},
     {"notebook"},
     {"ui", "cli", "http", "assistant", "__main__"},
 ]

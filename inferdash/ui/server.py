@@ -14,16 +14,17 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
-from inferdash import links
+from inferdash import cards, http, links
 from inferdash.charts.gallery import CHARTS
 from inferdash.facts import library
+from inferdash.pairs import Pair
 from inferdash.serving.simulator import prepare
 from inferdash.studies.report import STUDIES
-from inferdash.ui import document
+from inferdash.ui import document, preview
 
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
@@ -94,6 +95,7 @@ async def warm_up(_: object) -> AsyncIterator[None]:
     for build in (library.models, library.accelerators, *CHARTS):
         build()
     Thread(target=prepare, daemon=True).start()
+    Thread(target=cards.image, args=(next(iter(STUDIES)), Pair(links.BASELINE)), daemon=True).start()
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_S)
@@ -112,5 +114,11 @@ async def _forget_sessions() -> None:
                 ended.session.shutdown()
 
 
-ROUTES: Final = [Route("/", _first_page), Route("/healthz", _health), *document.ROUTES]
+ROUTES: Final = [
+    Route("/", _first_page),
+    Route("/healthz", _health),
+    Mount("/api", http.app),
+    *preview.ROUTES,
+    *document.ROUTES,
+]
 MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(GzipStatic)]
