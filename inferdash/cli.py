@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from inferdash import links, pairs, shipped
+from inferdash import bill_command, links, pairs, shipped
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.price_names import edges, longest
@@ -77,7 +77,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         help="a host name that browsers may use; without one, any for an address that is not local",
     )
     commands = parser.add_subparsers(
-        dest="command", metavar="report, model, replay, score, mcp", title="instead of the dashboard"
+        dest="command", metavar="report, model, replay, bill, score, mcp", title="instead of the dashboard"
     )
     printed = commands.add_parser("report", help="print the numbers of a scenario")
     printed.add_argument("link", help="a link of the dashboard, or its query: '?model=qwen3-32b&v=2'")
@@ -105,6 +105,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     run.add_argument("--time-unit", choices=tuple(UNITS), default="", help="of a trace (or as its times say)")
     run.add_argument("--dates", choices=("month", "day"), default="", help="what comes first in 11/02/2026")
     run.add_argument("--json", action="store_true", help="as JSON")
+    bill_command.add_to(commands)
     tests = commands.add_parser("score", help="compare load tests with what is expected of them")
     tests.add_argument(
         "file",
@@ -132,6 +133,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         case "replay":
             written = {"block_tokens": given.block, "unit": given.time_unit, "dates": given.dates}
             return _replay(given.file, priced=given.prices, rules=given.rules, written=written, as_json=given.json)
+        case "bill":
+            return bill_command.run(given)
         case "score":
             return _score(given.file, given.on, save=given.save, as_json=given.json)
     return _dashboard(given.address, given.port, given.host)

@@ -64,6 +64,19 @@ class Copies:
             return request
         return self._released() if len(self._order) > _WINDOW else None
 
+    def skip(self, answers: int) -> Iterator[Request]:
+        """Lets that many answers pass of which there are no copies, and gives the requests that they push out."""
+        for _ in range(min(answers, _WINDOW + 1) if self._order else 0):
+            self._order.append(self._number())
+            if len(self._order) > _WINDOW and (request := self._released()):
+                yield request
+
+    def remember(self, message: str, asked: str, output: int) -> None:
+        """An answer of an earlier file, which was passed on with so much output."""
+        place = hash(_short(message) or ("", _short(asked)))
+        if place not in self._gone_before:
+            self._gone.setdefault(place, output)
+
     def end_of_file(self) -> Iterator[Request]:
         """Gives what was held back; a file is over."""
         while self._order:

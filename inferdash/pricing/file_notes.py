@@ -9,6 +9,7 @@ from inferdash.pricing.copies import Copies
 from inferdash.pricing.dialects.reading import Reader
 from inferdash.pricing.reasons import Reasons
 from inferdash.pricing.replay import Request
+from inferdash.pricing.tally import Summed
 from inferdash.pricing.values import UnreadLineError
 
 T = TypeVar("T")
@@ -49,6 +50,8 @@ class FileNotes:
         self._recent: set[Hashable] = set()
         self._recent_before: set[Hashable] = set()
         self._now_s = -math.inf
+        self._in_order = True
+        """Whether requests came one by one; sums have no order, and need none."""
 
     def refuse(self, sentence: str) -> None:
         """Something of the file is not read."""
@@ -78,9 +81,16 @@ class FileNotes:
             self._taken += 1
             yield record
 
-    def counted(self, requests: Iterable[Request]) -> Iterator[Request]:
+    def counted(self, requests: Iterable[Request | Summed]) -> Iterator[Request | Summed]:
         """Passes requests on, and notes what is odd about them."""
         for request in requests:
+            if isinstance(request, Summed):
+                self._in_order = False
+                self._count += request.sums.lines
+                self._untold += request.unsaid
+                self.apart.update(dict(request.apart))
+                yield request
+                continue
             self._count += 1
             time_s = request.time_s
             if time_s < self._now_s - _CLOCK_TICK_S:
@@ -102,6 +112,10 @@ class FileNotes:
         self._recent.add(key)
         if len(self._recent) > _REMEMBERED:
             self._recent, self._recent_before = set(), self._recent
+
+    def repeat(self, lines: int) -> None:
+        """Counts lines that came before, as `note` does."""
+        self._repeated += lines
 
     def note_model(self, model: Any) -> None:
         """Keeps the name of a model."""
@@ -129,7 +143,7 @@ class FileNotes:
                 f"{self._lines(many)} {_of(many, 'tells', 'tell')} of more output for an answer far before it;"
                 " what was told first is counted. Put the copies of an answer together."
             )
-        if many := self._earlier:
+        if self._in_order and (many := self._earlier):
             sentences.append(
                 f"{self._lines(many)} {_of(many, 'is', 'are')} earlier in time than the one before; the order of the"
                 " file is kept, so a prompt may read what was stored later. Sort it by time."

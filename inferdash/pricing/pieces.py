@@ -4,6 +4,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 PIECE: Final = 1 << 16
@@ -45,6 +46,19 @@ def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes | None]:
         yield None
     elif last and not last.isspace():
         yield last
+
+
+def first_line(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first line of a file that has something in it, and what comes after; nothing where it is no short one."""
+    held = b""
+    for piece in pieces:
+        held = (held + piece).lstrip()
+        line, end, rest = held.partition(b"\n")
+        if end:
+            return line + end, chain([rest], pieces)
+        if len(held) > PIECE:
+            break
+    return b"", chain([held], pieces)
 
 
 class Text:

@@ -22,17 +22,19 @@ class Table:
         self._lines, self._told = lines, told
         self._whole = True
         self.header: list[str] = []
-        first = (next(lines, None) or b"").decode("utf-8-sig", errors="replace")
-        self._sign = max(",;\t|", key=first.count)
-        if first.count(self._sign) >= _MOST_COLUMNS:
+        self.kept: list[tuple[int, str, str]] = []
+        """Place, name, and what an empty cell stands for, of the columns that say something."""
+        self.first = first = (next(lines, None) or b"").decode("utf-8-sig", errors="replace")
+        self.sign = max(",;\t|", key=first.count)
+        if first.count(self.sign) >= _MOST_COLUMNS:
             told.refuse(f"The first line has more than {_MOST_COLUMNS:,} columns, so it is no list of requests.")
             return
         try:
-            header = [name.strip() for name in next(csv.reader([first], delimiter=self._sign), [])]
+            header = [name.strip() for name in next(csv.reader([first], delimiter=self.sign), [])]
         except csv.Error:
             header = [first.strip()]
-        self._kept, lacking = reader.columns(header)
-        twice = next((name for _, name, _ in self._kept if header.count(name) > 1), None)
+        self.kept, lacking = reader.columns(header)
+        twice = next((name for _, name, _ in self.kept if header.count(name) > 1), None)
         if lacking:
             shown = ", ".join(printable(name[:30]) for name in header[:8])
             told.refuse(
@@ -44,10 +46,10 @@ class Table:
         else:
             self.header = header
 
-    def records(self) -> Iterator[tuple[Record, list[str]]]:
-        """Each row as a record, and as it stands there."""
-        header, kept = self.header, self._kept
-        rows = csv.reader(self._texts(), delimiter=self._sign)
+    def records(self, lines: Iterator[bytes | None] | None = None) -> Iterator[tuple[Record, list[str]]]:
+        """Each row as a record, and as it stands there; of some lines, or of all."""
+        header, kept = self.header, self.kept
+        rows = csv.reader(self._texts(self._lines if lines is None else lines), delimiter=self.sign)
         while True:
             try:
                 row = next(rows, None)
@@ -66,10 +68,10 @@ class Table:
                 continue
             yield {name: cell for place, name, empty in kept if (cell := row[place].strip() or empty)}, row
 
-    def _texts(self) -> Iterator[str]:
+    def _texts(self, lines: Iterator[bytes | None]) -> Iterator[str]:
         """The lines, apart from those that cannot be one; `_whole` says whether the last one had an end."""
-        sign = self._sign.encode()
-        for line in self._lines:
+        sign = self.sign.encode()
+        for line in lines:
             if line is None or line.count(sign) > _MOST_SIGNS:
                 self._told.leave_out(UnreadLineError("long" if line is None else "columns"))
                 continue

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from itertools import chain
 from typing import Final, NamedTuple
@@ -15,8 +15,9 @@ from inferdash.pricing.tokens import Tokens, usd, without_cache
 
 _MOST_GROUPS: Final = 50_000
 """Days and models that are told apart, some 50 MB; requests beyond them are counted without either."""
-_DAY_S: Final = 86_400
-_DATED_S: Final = (1e9, 4e9)
+DAY_S: Final = 86_400
+"""Seconds of a day."""
+DATED_S: Final = (1e9, 4e9)
 """Times between these are since 1970; others since any moment."""
 _FEWEST_TOTALS: Final = 3
 """Lines of which each has a day and model of its own, that are taken for totals of days."""
@@ -80,6 +81,23 @@ class Sums:
         for place, tokens in enumerate(why):
             self.why[place] += tokens
 
+    def add(self, other: "Sums") -> None:
+        """Adds the requests of another group that no rules play a part in."""
+        self.lines += other.lines
+        self.requests += other.requests
+        self.prompts += other.prompts
+        self.read += other.read
+        self.written += other.written
+        self.written_long += other.written_long
+        self.output += other.output
+        self.untold += other.untold
+        self.usd += other.usd
+
+    def negative(self) -> "Sums":
+        """The same to be taken away."""
+        counts = {one.name: -getattr(self, one.name) for one in fields(self) if one.name != "why"}
+        return Sums(**counts)
+
     def _add(self, request: Request) -> None:
         self.lines += 1
         self.requests += request.requests
@@ -92,6 +110,22 @@ class Sums:
         """By what they are billed as."""
         fresh = self.prompts - self.written - self.read
         return Tokens(fresh, self.read, self.written - self.written_long, self.written_long, self.output)
+
+
+class Summed(NamedTuple):
+    """Requests that came as sums, of one group."""
+
+    group: Group
+    sums: Sums
+    apart: tuple[tuple[str, int], ...]
+    """What they count in other things than tokens, in the plural, and how many."""
+    first_s: float | None
+    """Time of the earliest, since 1970; None where that is not known."""
+    last_s: float | None
+    whole_days: bool
+    """Whether every time is the start of a day."""
+    unsaid: int
+    """Requests of which it is not said what their prompts have in common with others."""
 
 
 Told = dict[Group, Sums]
@@ -122,14 +156,14 @@ class Counts:
         """Days that the requests cover, the first and last included where only dates are told; None if not known."""
         if self.first_s is None or self.last_s is None:
             return None
-        return (self.last_s - self.first_s) / _DAY_S + self.whole_days
+        return (self.last_s - self.first_s) / DAY_S + self.whole_days
 
 
-def counted(requests: Iterable[Request], rules: Collection[Rules], edges: Iterable[int]) -> Counts:
+def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edges: Iterable[int]) -> Counts:
     """Goes through requests once.
 
     Args:
-        requests: in the order in which they came.
+        requests: in the order in which they came; sums of many are of groups by the same edges.
         rules: of the caches that the prompts go through.
         edges: input tokens at which any price changes.
     """
@@ -138,10 +172,16 @@ def counted(requests: Iterable[Request], rules: Collection[Rules], edges: Iterab
     sizes = (0, *sorted(edges))
     first, last, whole = float("inf"), 0.0, True
     for request in requests:
+        if isinstance(request, Summed):
+            _of(counts.told, request.group).add(request.sums)
+            if request.first_s is not None and request.last_s is not None:
+                first, last = min(first, request.first_s), max(last, request.last_s)
+                whole = whole and request.whole_days
+            continue
         time_s, size = request.time_s, sizes[bisect_right(sizes, request.each_tokens or request.input_tokens) - 1]
         day = None
-        if _DATED_S[0] < time_s < _DATED_S[1]:
-            day, whole = int(time_s // _DAY_S), whole and time_s % _DAY_S == 0
+        if DATED_S[0] < time_s < DATED_S[1]:
+            day, whole = int(time_s // DAY_S), whole and time_s % DAY_S == 0
             first, last = min(first, time_s), max(last, time_s)
         group = Group(day, request.model, size, request.usd is not None)
         if request.recorded is not None or not request.blocks:

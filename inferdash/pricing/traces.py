@@ -10,29 +10,33 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from inferdash.pricing.block_traces import REQUESTS, BlockTrace
+from inferdash.pricing.block_traces import REQUESTS
 from inferdash.pricing.blocks import SAY_IT, Written
-from inferdash.pricing.copies import Copies
 from inferdash.pricing.dates import order_of
-from inferdash.pricing.dialects.reading import Reader, Said
-from inferdash.pricing.file_notes import FileNotes
-from inferdash.pricing.forks import HEADER
-from inferdash.pricing.packed import Archive, Folder, Readable, archive_of
-from inferdash.pricing.pieces import PIECE, Text, whole_lines
+from inferdash.pricing.packed import Archive, Folder, Readable, archive_of, shown
+from inferdash.pricing.pieces import PIECE, Text, first_line, whole_lines
 from inferdash.pricing.reasons import FORMS
+from inferdash.pricing.records import Records
 from inferdash.pricing.replay import Request
 from inferdash.pricing.tables import Table
+from inferdash.pricing.tally import Summed
 from inferdash.pricing.values import UnreadLineError
 
+if TYPE_CHECKING:
+    from inferdash.pricing.columns.engine import Engine
+
 _COMPRESSED: Final = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ")
+_PARQUET: Final = b"PAR1"
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+Again: TypeAlias = Callable[[], Iterator[bytes]]
+"""Gives a file from its start."""
 _LIST: Final = re.compile(r"\[")
-_DECODER: Final = json.JSONDecoder()
 _LISTS: Final = ("messages", "data", "results", "rows", "records", "observations", "runs", "spans", "logs", "items")
 """Names under which one object may hold the list of its requests."""
 
@@ -44,27 +48,43 @@ class Trace:
     was understood, and `left_out` how many lines or requests were not read.
     """
 
-    def __init__(self, stream: Readable | Folder | Archive, written: Written | None = None) -> None:
+    def __init__(
+        self,
+        stream: Readable | Folder | Archive,
+        written: Written | None = None,
+        *,
+        engine: Callable[[Records], "Engine"] | None = None,
+    ) -> None:
         """Reads the start of a file, by which its kind is known.
 
         Args:
             stream: a file that is open for bytes, or several.
             written: tokens of a block and unit of times, where they are not to follow from the file.
+            engine: what sums lines up, many at once, as it pays where there are many.
 
         Raises:
             OSError: where the file cannot be read; also while going through the requests.
         """
-        self.kind = "unknown"
-        self._reader = Reader()
-        self._copies = Copies()
-        self._told = FileNotes(self._reader, self._copies)
         self._written = written or Written()
-        self._blocks = BlockTrace(self._written, self._told)
+        self._records = Records(self._written)
+        self._reader, self._copies = self._records.reader, self._records.copies
+        self._told, self._blocks = self._records.told, self._records.blocks
+        self._engine = engine(self._records) if engine else None
+        self._many: Folder | Archive | None = None
         several = isinstance(stream, Folder | Archive)
         self._requests = self._told.counted(self._of_many(stream) if several else self._recognised(stream))  # type: ignore[arg-type]  # as it is asked
 
-    def __iter__(self) -> Iterator[Request]:
+    def __iter__(self) -> Iterator[Request | Summed]:
         return self._requests
+
+    def requests(self) -> Iterator[Request]:
+        """The requests one by one, as they are without an engine."""
+        return (one for one in self._requests if isinstance(one, Request))
+
+    @property
+    def kind(self) -> str:
+        """What the file is: usage, azure, mooncake, session; unknown before its first request."""
+        return self._records.kind
 
     @property
     def left_out(self) -> int:
@@ -98,8 +118,9 @@ class Trace:
 
     # What kind of file it is
 
-    def _of_many(self, many: Folder | Archive) -> Iterator[Request]:
+    def _of_many(self, many: Folder | Archive) -> Iterator[Request | Summed]:
         """The requests of several files, one after another."""
+        self._many = many
         try:
             for stream in many.files():
                 self._told.next_file()
@@ -107,12 +128,14 @@ class Trace:
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError):
             self._told.refuse("A file of the archive is broken; those after it are not read.")
         self._told.other_files = many.passed_over
+        for sentence in many.said:
+            self._told.refuse(sentence)
         if not self._told.files:
             self._told.refuse(f"There is no file of requests in it. {FORMS}")
 
-    def _recognised(self, stream: Readable) -> Iterator[Request]:
+    def _recognised(self, stream: Readable) -> Iterator[Request | Summed]:
         """The reader for the kind of file that its first bytes show."""
-        pieces = iter(partial(stream.read, PIECE), b"")
+        pieces = self._pieces(stream)
         first: list[bytes] = []
         size = 0
         for piece in pieces:
@@ -126,6 +149,13 @@ class Trace:
             refused = "" if self._told.files else "The file is empty."
             if not refused:
                 return iter(())
+        elif head.startswith(_PARQUET):
+            try:
+                if self._engine:
+                    return self._ended(self._engine.parquet(stream))
+                refused = "The file is Parquet, which is read with the packages of inferdash[logs]."
+            except ValueError as error:
+                refused = str(error)
         elif head.startswith(_COMPRESSED):
             try:
                 if not self._told.files and head.startswith(_COMPRESSED[1]):
@@ -136,11 +166,29 @@ class Trace:
         elif _CONTROL.search(head):
             refused = "The file is not text in UTF-8."
         if refused:
-            self._told.refuse(refused)
+            self._told.refuse(f"{self._named()}: {refused}" if self._told.files else refused)
             return iter(())
         text = head.decode("utf-8-sig", errors="replace").lstrip()
         self._date(text)
-        return self._ended(self._reader_of(text, chain(first, pieces)))
+        return self._ended(self._reader_of(text, chain(first, pieces), _again(stream)))
+
+    def _pieces(self, stream: Readable) -> Iterator[bytes]:
+        """A file in pieces; one of several that breaks off ends there, and that is told."""
+        while True:
+            try:
+                piece = stream.read(PIECE)
+            except OSError as error:
+                if not self._told.files:
+                    raise
+                self._told.refuse(f"{self._named()} ends early: {error.strerror or 'it cannot be read'}.")
+                return
+            if not piece:
+                return
+            yield piece
+
+    def _named(self) -> str:
+        """The name of the file that is being read."""
+        return shown(getattr(self._many, "name", "") or "A file")
 
     def _date(self, head: str) -> None:
         """Finds what stands first in the dates of a spreadsheet."""
@@ -154,14 +202,14 @@ class Trace:
                 " without a time until you say it."
             )
 
-    def _reader_of(self, text: str, pieces: Iterator[bytes]) -> Iterator[Request]:
+    def _reader_of(self, text: str, pieces: Iterator[bytes], again: Again | None) -> Iterator[Request | Summed]:
         if text.startswith("["):
             self._told.noun = "request"
             listed = Text(pieces)
             listed.up_to(_LIST)
             return self._from_objects(listed, text)
         if not text.startswith("{"):
-            return self._from_table(pieces)
+            return self._from_table(pieces, again)
         first, _, rest = text.partition("\n")
         try:
             record = json.loads(first)
@@ -172,7 +220,7 @@ class Trace:
         if is_session or (
             not whole_line and REQUESTS.search(text) and ('"hash_ids"' in text or '"block_size"' in text)
         ):
-            self.kind = "session"
+            self._records.kind = "session"
             return self._blocks.session(Text(pieces))
         listed_in = (
             isinstance(record, dict) and not rest.strip() and any(type(record.get(name)) is list for name in _LISTS)
@@ -180,103 +228,65 @@ class Trace:
         if listed_in or (not whole_line and rest and first.rstrip().endswith(("{", "[", ","))):
             self._told.noun = "request"
             return self._from_objects(Text(pieces), text)
-        return self._from_lines(pieces, text)
+        return self._from_lines(pieces, text, again)
 
-    def _ended(self, requests: Iterator[Request]) -> Iterator[Request]:
+    def _ended(self, requests: Iterator[Request | Summed]) -> Iterator[Request | Summed]:
         """The requests of one file, and those that were held back for copies of them."""
         yield from requests
         yield from self._copies.end_of_file()
 
     # Its records
 
-    def _from_lines(self, pieces: Iterator[bytes], head: str) -> Iterator[Request]:
+    def _from_lines(self, pieces: Iterator[bytes], head: str, again: Again | None) -> Iterator[Request | Summed]:
         """Requests of JSON lines, each on its own."""
         self._blocks.understand(head)
+        if self._engine and again and '"input_length"' not in head:
+            yield from self._engine.json(pieces, again)
+            return
         for line in self._told.bounded(whole_lines(pieces)):
             if line is None:
                 self._told.leave_out(UnreadLineError("long"))
                 continue
-            text = line.decode(errors="replace").strip().lstrip("\ufeff")
-            try:
-                record, end = _DECODER.raw_decode(text)
-                if end != len(text):
-                    raise ValueError(end)  # noqa: TRY301 - what follows is no JSON either
-            except (ValueError, RecursionError):
-                if line.endswith(b"\n"):
-                    self._told.leave_out(UnreadLineError("json"))
-                else:
-                    self._told.refuse("The last line is cut off.")
-                continue
-            if request := self._request(record, text, text):
+            if request := self._records.line(line):
                 yield request
 
-    def _from_objects(self, text: Text, head: str) -> Iterator[Request]:
+    def _from_objects(self, text: Text, head: str) -> Iterator[Request | Summed]:
         """Requests of JSON objects that stand one after another, over lines or in a list, or in a list within one."""
         self._blocks.understand(head)
         records = ((one, said) for record, said in text.objects() for one in _listed(record))
         for record, said in self._told.bounded(records):
-            if request := self._request(record, said):
+            if request := self._records.request(record, said):
                 yield request
         if text.broken:
             self._told.refuse("The file is cut off, or is not valid JSON from some place on.")
 
-    def _from_table(self, pieces: Iterator[bytes]) -> Iterator[Request]:
+    def _from_table(self, pieces: Iterator[bytes], again: Again | None) -> Iterator[Request | Summed]:
         """Requests of a table whose first line names the columns."""
-        table = Table(self._told.bounded(whole_lines(pieces)), self._reader, self._told)
+        first, pieces = first_line(pieces) if self._engine and again else (b"", pieces)
+        lines = iter([first]) if first else self._told.bounded(whole_lines(pieces))
+        table = Table(lines, self._reader, self._told)
         if table.header:
-            self.kind = "azure" if {"ContextTokens", "GeneratedTokens"} <= {*table.header} else "usage"
+            self._records.kind = "azure" if {"ContextTokens", "GeneratedTokens"} <= {*table.header} else "usage"
+            if self._engine and again and first:
+                yield from self._engine.table(table, pieces, lambda: first_line(again())[1])
+                return
             for record, row in table.records():
-                if request := self._request(record, "", row):
+                if request := self._records.request(record, "", row):
                     yield request
 
-    def _request(self, record: Any, text: str, line: str | list[str] = "") -> Request | None:
-        """The request of a record, or one that was held back before it.
 
-        Args:
-            record: what was read.
-            text: what it was read from, where that is JSON.
-            line: the same as a line, whose repetitions are told.
-        """
-        try:
-            if type(record) is not dict:
-                raise UnreadLineError("object")  # noqa: TRY301 - counted with the others
-            if "input_length" in record and "output_length" in record:
-                self.kind = "mooncake"
-                request = self._blocks.request(record)
-                self._told.note(line)
-                return request
-            if self.kind == "unknown":
-                self.kind = "usage"
-            said = self._reader.read(record, text)
-            if said is not None and said.time_s is None and self._told.timed:
-                raise UnreadLineError("time")  # noqa: TRY301 - counted with the others
-        except UnreadLineError as error:
-            self._told.leave_out(error)
-            return None
-        if said is None:
-            if record.get("type") == HEADER:
-                self._copies.session(record)
-            self._told.passed += 1
-            return None
-        if self._told.timed is None:
-            self._told.timed = said.time_s is not None
-        if not said.message and not said.request and not said.running:
-            self._told.note(line)
-        return self._copies.offer(said, self._requested(said))
+def _again(stream: Readable) -> Again | None:
+    """Reads a file once more; None where it cannot be."""
+    seek, seekable = getattr(stream, "seek", None), getattr(stream, "seekable", None)
+    if not (seek and seekable and seekable()):
+        return None
 
-    def _requested(self, said: Said) -> Request:
-        for model in said.models:
-            if model not in self._told.models:
-                self._told.note_model(model)
-        counted, many = said.counted, said.requests
-        each = 0
-        if many != 1:
-            self._told.summed += 1
-            each = max(1, counted.input_tokens // many) if many else 1
-        model = self._told.named(said.models[0]) if said.models else ""
-        start = (said.time_s or 0.0, counted.input_tokens, counted.output_tokens, (), 0, counted.recorded)
-        # Twice as fast as by the names of its parts, for each line of a file.
-        return tuple.__new__(Request, (*start, said.usd, each, max(1, many), model, said.apart))
+    def pieces() -> Iterator[bytes]:
+        seek(0)
+        with suppress(OSError):  # where it broke off before it does so again
+            yield from iter(partial(stream.read, PIECE), b"")
+
+    return pieces
 
 
 def _listed(record: Any) -> Iterator[Any]:

@@ -39,6 +39,9 @@ _CALLS: Final = {
 }
 """Type of a member of such a list -> what it counts as."""
 _GROUNDED: Final = "answers grounded in searches"
+_GROUNDING: Final = "groundingMetadata"
+SPOKEN_OF: Final = (*_CALLS, _GROUNDING)
+"""Words without which such a list holds nothing that is billed apart."""
 _LEVELS: Final = frozenset({"servertooluse", "servertoolusage", "serversidetoolusage", "serversidetoolusagedetails"})
 """Levels that hold nothing but counts of calls of tools."""
 
@@ -64,7 +67,7 @@ def calls_in(members: Sequence[Any]) -> Counter[str]:
     found: Counter[str] = Counter()
     for member in members:
         if type(member) is dict:
-            kind, grounding = member.get("type"), member.get("groundingMetadata")
+            kind, grounding = member.get("type"), member.get(_GROUNDING)
             if type(kind) is str and kind in _CALLS:
                 found[_CALLS[kind]] += 1
             if type(grounding) is dict and grounding.get("webSearchQueries"):

@@ -171,10 +171,14 @@ class Reader:
             else [one for place in how.places for one in place.meanings(values, model)]
         )
         counted, fit = found[0] if len(found) == 1 else agreed(found)
-        self._fits[fit] = self._fits.get(fit, 0) + 1
-        if fit.assumed and counted.recorded and counted.recorded.written_tokens:
-            self._storing[fit] = self._storing.get(fit, 0) + 1
+        self.note(fit, lines=1, storing=bool(counted.recorded and counted.recorded.written_tokens))
         return counted, fit
+
+    def note(self, fit: Fit, *, lines: int, storing: int) -> None:
+        """Counts records that were read in a dialect, and those of them that stored something in a cache."""
+        self._fits[fit] = self._fits.get(fit, 0) + lines
+        if fit.assumed and storing:
+            self._storing[fit] = self._storing.get(fit, 0) + storing
 
     def _mended(self, own: Layout, values: list[Any]) -> tuple[Plan, list[int]]:
         """Values that are no plain numbers: a prompt or an answer that is a text is no count."""

@@ -15,7 +15,8 @@ TEXTS: Final = frozenset(("input", "prompt", "in", "output", "completion", "out"
 """Names under which a prompt or an answer may stand, or how many tokens it has."""
 _MOST_NAMES: Final = 400
 _MOST_LEVELS: Final = 2048
-_DEEPEST: Final = 12
+DEEPEST: Final = 12
+"""Levels below each other that are looked at."""
 _NUMBER: Final = re.compile(r"\s*[-+.]?\d")
 _AS_TEXT: Final = frozenset(
     (
@@ -32,9 +33,9 @@ _AS_TEXT: Final = frozenset(
     )
 )
 """Levels that a table may hold as a JSON text in one cell."""
-_LABELS: Final = ("ttl", "modality", "key")
+LABELS: Final = ("ttl", "modality", "key")
 """What names the members of a list of counts."""
-_LABELLED: Final = frozenset(_LABELS)
+_LABELLED: Final = frozenset(LABELS)
 _PLAIN: Final = frozenset((int, float, str))
 
 
@@ -95,7 +96,7 @@ class Shapes:
                     shape.append(value)
                     continue
                 record[name] = value
-            shape.append(self._of(value, depth + 1) if depth < _DEEPEST else None)
+            shape.append(self._of(value, depth + 1) if depth < DEEPEST else None)
         return tuple(shape)
 
 
@@ -166,7 +167,7 @@ def _read(text: str) -> Record | None:
 
 def _labelled(members: list[Any]) -> Record | None:
     """A list of counts by the label of each: [{"ttl": "1h", "inputTokens": 5}] is {"1h": {"inputTokens": 5}}."""
-    label = next((name for name in _LABELS if name in members[0]), None)
+    label = next((name for name in LABELS if name in members[0]), None)
     if label is None:
         return None
     found: Record = {}

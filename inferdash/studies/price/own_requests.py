@@ -49,7 +49,7 @@ def study(stream: Readable) -> Own:
     trace, numbers = Trace(stream), dict[Hashable, int]()
     rows: list[tuple[float, int, int, int, tuple[int, ...]]] = []
     block = 0
-    for one in islice(trace, MOST + 1):
+    for one in islice(trace.requests(), MOST + 1):
         tokens = max(1, one.input_tokens)
         block = one.block_tokens or block
         names = one.blocks[: tokens // block] if block else ()

@@ -1,0 +1,223 @@
+"""Random logs through both readers: line by line, and in blocks by an engine. They must say the same of each.
+
+python -m bench.sweep_columns --count 1000 --seed 20261130
+"""
+
+import copy
+import csv
+import io
+import json
+import random
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from bench import sweep_files
+from bench.bounded import arguments
+from inferdash.facts.price_names import edges
+from inferdash.pricing.columns.engine import Engine
+from inferdash.pricing.kept import Rules
+from inferdash.pricing.tally import Counts, Group, Sums, counted
+from inferdash.pricing.traces import Trace
+
+RECORDS: Final = json.loads((Path(__file__).parent.parent / "tests/pricing/usage_records.json").read_text("utf-8"))
+RULES: Final = (Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=True),)
+_MODELS: Final = ("gpt-5-mini", "claude-sonnet-4-6", "gemini-2.5-pro", "grok-4", "my own", "", "Müller", 'say "x"')
+_ODD: Final[tuple[Any, ...]] = (
+    None, -1, 0, 2.0, 2.5, True, "12", "007", "1,234", "", "x", [], {}, 10**12, 10**13, 10**30, float("nan"), "12 ",
+)  # fmt: skip
+_NAMES: Final = (
+    "foo_tokens", "cached", "stream", "note", "user", "web_search_requests", "requests", "total_tokens", "type", "cost",
+    "spend", "ts_ms", "audio_tokens", "usage", "output", "input", "metadata",
+)  # fmt: skip
+_TIMES: Final = (
+    "2026-11-30T23:59:59.5Z", "2026-11-30 01:02:03", "2026-11-30", "2026-11-30T01:00:00+02:00", "2026-02-30",
+    "20261130", 1793000000, 1793000000.25, 1793000000000, 1793000000000000000, "1793000000", "", None, "soon", -5, 12,
+    "11/30/2026",
+)  # fmt: skip
+
+
+def log_of(source: random.Random) -> bytes:
+    """One log: of some makers, with odd lines among the plain ones."""
+    if source.random() < 0.15:
+        return sweep_files.file_of(source)
+    kinds = [one["record"] for one in source.sample(RECORDS, source.choice((1, 1, 2, 4)))]
+    lines = source.choice((1, 3, 40, 200))
+    if source.random() < 0.3:
+        return _table(source, lines)
+    dated, odd = source.choice((True, True, False)), source.choice((0.0, 0.02, 0.2))
+    rows: list[bytes] = []
+    for _ in range(lines):
+        record = _changed(copy.deepcopy(source.choice(kinds)), source)
+        if dated:
+            name = source.choice(("time",) * 9 + ("timestamp", "created_at"))
+            record[name] = source.choice(_TIMES) if source.random() < 0.1 else 1793000000 + source.randrange(10**6)
+        if source.random() < 0.8:
+            record["model"] = source.choice(_MODELS[: source.choice((3, 8))])
+        if source.random() < 0.2:
+            record["cost"] = source.choice((0.1, 0.00321300000000000003, 1e-7, "0.5", "$1.25", -1, None, 3))
+        if source.random() < 0.3:
+            record["id"] = f"a{source.randrange(60)}" if source.random() < 0.3 else f"b{source.random()}"
+        for _ in range(2 if source.random() < odd else 0):
+            _spoil(record, source)
+        rows.append(json.dumps(record, ensure_ascii=source.random() < 0.5).encode())
+        if source.random() < odd:
+            rows[-1] = source.choice((_cut, _doubled, _as_it_is, _noise))(rows[-1], source)
+    return b"\n".join(rows) + source.choice((b"", b"\n"))
+
+
+def _changed(record: Any, source: random.Random) -> Any:
+    """The same record with other ids, and now and then with larger numbers."""
+    times = source.choice((1, 1, 1, 2, 10))
+
+    def change(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: change(one) for name, one in value.items()}
+        return value * times if type(value) is int and value < 10**7 else value
+
+    if isinstance(record.get("id"), str) and source.random() < 0.9:
+        record["id"] = f"c{source.random()}"
+    return change(record)
+
+
+def _spoil(record: dict[str, Any], source: random.Random) -> None:
+    """Puts something odd at some place of a record."""
+    here: Any = record
+    while inner := [one for one in here.values() if isinstance(one, dict) and one]:
+        if source.random() < 0.2:
+            break
+        here = source.choice(inner)
+    name = source.choice(_NAMES if source.random() < 0.5 or not here else tuple(here))
+    here[name] = source.choice(_ODD)
+
+
+def _cut(line: bytes, source: random.Random) -> bytes:
+    return line[: source.randrange(len(line) + 1)]
+
+
+def _doubled(line: bytes, source: random.Random) -> bytes:
+    """A name that stands twice."""
+    name = source.choice((b'"prompt_tokens": 5, ', b'"input_tokens": 7, ', b'"model": "x", ', b'"total_tokens": 1, '))
+    at = line.find(b"{", source.randrange(len(line))) + 1
+    return line[:at] + name + line[at:]
+
+
+def _as_it_is(line: bytes, source: random.Random) -> bytes:
+    return source.choice(
+        (line + b",", line[:-1] + b",}", b" " + line + b"\r", b"\xef\xbb\xbf" + line, b"[" + line + b"]")
+    )
+
+
+def _noise(_: bytes, source: random.Random) -> bytes:
+    return source.choice(
+        (b"", b"   ", b"null", b'"x"', b"7", b"{}", b"\xff\xfe{", b'{"a": 1} {"b": 2}', b'{"usage": null}')
+    )
+
+
+def _table(source: random.Random, lines: int) -> bytes:
+    """A table, as spreadsheets and consoles write them."""
+    names = source.choice(
+        (
+            ["Date", "Model", "Input Tokens", "Output Tokens", "Cached Tokens"],
+            [
+                "timestamp",
+                "model",
+                "input_tokens",
+                "output_tokens",
+                "cache_read_input_tokens",
+                "cache_creation_input_tokens",
+            ],
+            ["time", "model", "prompt_tokens", "completion_tokens", "total_tokens", "cost"],
+            ["id", "model", "input_tokens", "output_tokens", "note"],
+            ["model", "input_tokens", "output_tokens", "requests", "foo_tokens"],
+        )
+    )
+    text = io.StringIO()
+    quoting: Any = source.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
+    rows = csv.writer(
+        text, delimiter=source.choice(",;\t"), quoting=quoting, lineterminator=source.choice(("\n", "\r\n"))
+    )
+    rows.writerow(names)
+    odd = source.choice((0.0, 0.02))
+    for _ in range(lines):
+        prompt, answer = source.randrange(1, 300_000), source.randrange(4000)
+        cells: dict[str, Any] = {
+            "Date": "2026-11-30", "timestamp": "2026-11-29T05:06:07Z", "time": source.choice(_TIMES[:3]),
+            "Model": source.choice(_MODELS), "model": source.choice(_MODELS), "id": source.randrange(10**6),
+            "total_tokens": prompt + answer, "cost": source.choice(("0.25", "", "$3")),
+            "requests": source.choice((1, 1, 7)),
+            "foo_tokens": 0, "note": source.choice(("", "a, b", 'he said "no"', "two\nlines", "x")) if odd else "x",
+        }  # fmt: skip
+        row = [cells.get(name, answer if "utput" in name or "completion" in name else prompt) for name in names]
+        if "ached" in names[-1] or "cache" in names[-1]:
+            row[4:] = [source.choice(("", 0, 12)) for _ in row[4:]]
+        if source.random() < odd:
+            row[source.randrange(len(row))] = source.choice(_ODD)
+        if source.random() < odd:
+            row = source.choice((row[:-1], [*row, ""], [*row, "x"], names, [""] * len(row)))
+        rows.writerow(row)
+    return text.getvalue().encode()
+
+
+def read(content: bytes, engine: Any = None) -> tuple[Counts, Trace]:
+    """What a log says, line by line or by an engine."""
+    trace = Trace(io.BytesIO(content), engine=engine)
+    return counted(trace, RULES, edges()), trace
+
+
+def by_group(counts: Counts) -> dict[Group, Sums]:
+    """Sums of groups that hold a request; an engine may have taken all out of one again."""
+    return {group: sums for group, sums in counts.told.items() if sums != Sums(usd=Decimal(0))}
+
+
+def differs(content: bytes, *, block: int) -> str:
+    """What the two readers say differently of a log; "" where nothing."""
+    (lines, one), (sums, other) = read(content), read(content, partial(Engine, block=block, fewest=0))
+    said = [
+        ("sums", by_group(lines), by_group(sums)),
+        ("traces", lines.asked, sums.asked),
+        ("days", lines.whole_days, sums.whole_days),
+        ("first day", _day(lines.first_s), _day(sums.first_s)),
+        ("left out", one.left_out, other.left_out),
+        ("problems", sorted(_named(one)), sorted(_named(other))),
+        ("notes", _told(one), _told(other)),
+        ("models", one.models, other.models),
+    ]
+    return "; ".join(f"{name}: {mine} is not {others}"[:1500] for name, mine, others in said if mine != others)
+
+
+def _day(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds // 86_400)
+
+
+def _told(trace: Trace) -> list[str]:
+    """All but which dialects were most common, where many were as common."""
+    return sorted(note for note in trace.notes if not note.startswith("Counts are read"))
+
+
+def _named(trace: Trace) -> Iterator[str]:
+    """All but the order of lines in time, which plays no part in sums."""
+    forms = " docs/files.md lists the forms that are read."
+    return (one.removesuffix(forms) for one in trace.problems if "earlier in time than the one before" not in one)
+
+
+def main() -> int:
+    """Tries logs, and prints the seed and what was found."""
+    given = arguments(1000)
+    count, seed = given.count, given.seed
+    found = 0
+    for number in range(seed, seed + count):
+        source = random.Random(number)  # noqa: S311 - for tests
+        content = log_of(source)
+        if said := differs(content, block=source.choice((300, 3000, 1 << 20))):
+            found += 1
+            print(f"log {number}: {said}")
+    print(f"{count} logs from seed {seed}: {found} differ")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

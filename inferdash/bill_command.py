@@ -1,0 +1,169 @@
+"""The command `inferdash bill`: logs of any size, with their progress; what stops it leaves nothing behind."""
+
+import argparse
+import csv
+import glob
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from inferdash.facts.price_names import edges
+from inferdash.pricing.blocks import Written
+from inferdash.pricing.packed import Folder
+from inferdash.pricing.tally import counted
+from inferdash.pricing.traces import Trace
+from inferdash.studies.price import bill
+
+T = TypeVar("T")
+_NOT_READ_IN_FULL: Final = 2
+_STOPPED: Final = 130
+"""As a program that was interrupted ends."""
+_SMALLEST: Final = 1 << 20
+"""Bytes from which on an engine is started: below, its start takes longer than the lines."""
+_EVERY_S: Final = 0.5
+_SECONDS: Final = 90
+
+
+def add_to(commands: Any) -> None:
+    """Adds the command to a parser's others."""
+    costs = commands.add_parser("bill", help="what logs of any size cost at the list prices of each model and day")
+    costs.add_argument(
+        "source",
+        metavar="SOURCE",
+        nargs="+",
+        help="files, folders or patterns of logs: JSON lines, CSV, Parquet; .gz and .zst are unpacked on the way",
+    )
+    costs.add_argument("--by", default="model", help="what it is parted by: model, day, month (model)")
+    costs.add_argument(
+        "--against", default="", metavar="MODELS", help="other models at which the same tokens are billed"
+    )
+    costs.add_argument("--dates", choices=("month", "day"), default="", help="what stands first in 11/02/2026")
+    form = costs.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON, dollars as exact decimals")
+    form.add_argument("--csv", action="store_true", help="as CSV")
+    form.add_argument("--parquet", metavar="FILE", help="as Parquet, into a new file")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Prints the bill of what was given, and returns the exit status."""
+    by = tuple(filter(None, (name.strip() for name in given.by.split(","))))
+    against = tuple(filter(None, (name.strip() for name in given.against.split(","))))
+    try:
+        files = _files(given.source)
+        trace = Trace(files, Written(dates=given.dates), engine=_engine(files.size))
+        counts = counted(_watched(trace, files), (bill.NO_RULES,), edges())
+        found = bill.bill(counts, by=by, against=against, day=datetime.now(tz=UTC).date())
+        problems = [*trace.problems, *found.problems]
+        _print(given, found, by, problems=problems, notes=trace.notes, left_out=trace.left_out)
+    except KeyboardInterrupt:
+        print("\ninferdash: Stopped. Nothing was written.", file=sys.stderr)
+        return _STOPPED
+    except (ValueError, OSError) as error:
+        sentence = f"{error.filename} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
+        if given.json:
+            print(json.dumps({"problems": [sentence]}, indent=2, ensure_ascii=False))
+        print(f"inferdash: {sentence}", file=sys.stderr)
+        return _NOT_READ_IN_FULL
+    return _NOT_READ_IN_FULL if trace.left_out else 0
+
+
+def _files(sources: Sequence[str]) -> Folder:
+    """The files that some names and patterns mean.
+
+    Raises:
+        ValueError: with a sentence, where one means none.
+    """
+    found: list[Path] = []
+    for source in sources:
+        here = (
+            [Path(source)]
+            if Path(source).exists()
+            else [Path(one) for one in sorted(glob.glob(source, recursive=True))]  # noqa: PTH207 - a pattern may begin at the root
+        )
+        if not here:
+            raise ValueError(f"{source} cannot be read: there is no such file or folder.")
+        found += here
+    return Folder(*dict.fromkeys(found))
+
+
+def _engine(size: int) -> Any:
+    """What sums lines up, where there are enough of them and its packages are there."""
+    if size < _SMALLEST:
+        return None
+    if any(importlib.util.find_spec(name) is None for name in ("duckdb", "ibis")):
+        print("inferdash: This is read some times as fast with pip install 'inferdash[logs]'.", file=sys.stderr)
+        return None
+    from inferdash.pricing.columns.engine import Engine  # noqa: PLC0415 - as above
+
+    return Engine
+
+
+def _watched(items: Iterable[T], files: Folder) -> Iterator[T]:
+    """Passes on what is read, and says on a terminal how far it is and how long it takes yet."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    whole, started = files.size, time.monotonic()
+    said = started
+    for item in items:
+        now = time.monotonic()
+        if now - said > _EVERY_S and files.bytes_read:
+            said = now
+            print(f"\r{progress(files.bytes_read, whole, now - started)}\x1b[K", end="", file=sys.stderr, flush=True)
+        yield item
+    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def progress(read: int, whole: int, seconds: float) -> str:
+    """How far it is, and how long it takes yet."""
+    left = seconds * max(0, whole - read) / max(1, read)
+    span = f"{left:.0f} s" if left < _SECONDS else f"{left / 60:.0f} min"
+    return f"{read / 1e9:.2f} of {whole / 1e9:.2f} GB, {span} left"
+
+
+def _print(
+    given: argparse.Namespace,
+    found: bill.Bill,
+    by: Sequence[str],
+    *,
+    problems: Sequence[str],
+    notes: Sequence[str],
+    left_out: int,
+) -> None:
+    rows = [*bill.rows(found, by)]
+    if given.json:
+        others = [
+            {"model": name, "usd": None if lacks else bill.exact(one.cost_usd)} for name, one, lacks in found.others
+        ]
+        whole = bill.numbers(found.whole)
+        answer = {**whole, "by": rows, "against": others, "left_out": left_out, "problems": problems, "notes": notes}
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
+        return
+    if given.csv:
+        table = csv.DictWriter(sys.stdout, [*by, *bill.numbers(found.whole)], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    elif given.parquet:
+        _write(Path(given.parquet), rows or [bill.numbers(found.whole)])
+    else:
+        print(bill.text(found, by))
+    for sentence in (*problems, *notes):
+        print(f"- {sentence}", file=sys.stderr if given.csv else sys.stdout)
+
+
+def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """A new file, or none."""
+    import pyarrow as pa  # noqa: PLC0415 - for those who ask for it
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as well
+
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        pq.write_table(pa.Table.from_pylist([*rows]), beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,205 @@
+"""Records of a table as sums by day, model and size: one expression for every engine."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import reduce
+from typing import Any, Final
+
+import ibis
+
+from inferdash.pricing.columns.cells import CENT, Column, Value
+from inferdash.pricing.columns.meaning import BETWEEN, NUMBERS, Meant, Said, all_of, said
+from inferdash.pricing.dialects.fitting import Fit
+from inferdash.pricing.dialects.plans import layout_of
+from inferdash.pricing.tally import DATED_S, DAY_S, Group, Summed, Sums
+
+WHOLE: Final = "whole"
+"""Name of the column that says whether the columns are all that a record has."""
+MOST_COLUMNS: Final = 60
+"""Columns whose presence is told by one number."""
+_FEE: Final = "fee_"
+_KEYS: Final = ("passed", "fit", "models", "day", "size", "told", "has_usd", "many")
+
+
+@dataclass
+class Lines:
+    """What is known of a log that is read as columns."""
+
+    columns: Sequence[Column]
+    """In the order in which they stand in a record."""
+    edges: Sequence[int]
+    """Input tokens at which any price changes, from 0 on."""
+    timed: bool
+    """Whether records without a time are left out."""
+    fits: list[Fit] = field(default_factory=list)
+    """All meanings of counts that were met."""
+    fees: list[str] = field(default_factory=list)
+    """What is counted in other things than tokens, in the order of the columns of the sums."""
+
+    def presence(self, table: Value) -> Value:
+        """A number whose bits say in which columns a record has a value."""
+        bits = [
+            ibis.cases((column.present(table), 1 << place), else_=0).cast("int64")
+            for place, column in enumerate(self.columns)
+        ]
+        return reduce(lambda one, other: one + other, bits) if bits else ibis.literal(0, "int64")
+
+    def read(self, table: Value, present: Iterable[int]) -> Value:
+        """A table of what each record says.
+
+        Args:
+            table: of the columns, and where there is one of `WHOLE`.
+            present: which columns have values, for every kind of record that there is; others are not read.
+        """
+        counts = [*layout_of([one.way for one in self.columns]).counts]
+        own = table.mutate(
+            kind=self.presence(table), **{one.count: one.number(table) for one in self.columns if one.way in counts}
+        )
+        kinds = [(own.kind == one, self._said(own, one)) for one in sorted(present)]
+        meant = [(is_kind, one) for is_kind, saying in kinds for one in saying.meant]
+        self.fits = [one.fit for _, one in meant]
+        self.fees = [*dict.fromkeys(what for _, one in kinds for what in one.fees)]
+        own = own.mutate(
+            fit=_cases([(is_kind & one.holds, at) for at, (is_kind, one) in enumerate(meant)], -1, "int64")
+        )
+
+        def of_meant(value: Callable[[Meant], Any], other: Any, kind: str) -> Value:
+            found: dict[Any, tuple[Any, list[int]]] = {}  # most dialects have their sums in common
+            for at, (_, one) in enumerate(meant):
+                got = value(one)
+                found.setdefault(got.op() if isinstance(got, ibis.Value) else got, (got, []))[1].append(at)
+            return _cases([(own.fit.isin(places), got) for got, places in found.values()], other, kind)
+
+        def of(value: Callable[[Said], Value | None], kind: str, other: Any = None) -> Value:
+            return _cases(
+                [(is_kind, got) for is_kind, saying in kinds if (got := value(saying)) is not None], other, kind
+            )
+
+        own = own.mutate(
+            **{name: of_meant(_number(place), 0, "int64") for place, name in enumerate(NUMBERS)},
+            told=of_meant(lambda one: one.told, other=False, kind="boolean"),
+            passed=of(lambda one: one.passed, "boolean", other=False),
+            models=of(lambda one: one.models, "string", ""),
+            seconds=of(lambda one: one.seconds, "float64"),
+            usd=of(lambda one: one.usd, CENT),
+            message=of(lambda one: one.message, "string"),
+            request=of(lambda one: one.request, "string"),
+            **{f"{_FEE}{place}": of(_fee(what), "int64", 0) for place, what in enumerate(self.fees)},
+        )
+        sums = of_meant(lambda one: int(not one.fit.dialect.sums), 1, "int64")
+        many = [(is_kind, one.requests) for is_kind, one in kinds if one.requests is not None]
+        chosen = [own[name] for name in NUMBERS]
+        agreed = [(is_kind, all_of(one.agrees(chosen) for one in saying.meant)) for is_kind, saying in kinds
+                  if len(saying.meant) > 1]  # fmt: skip
+        whole = own[WHOLE] if WHOLE in table.columns else ibis.literal(value=True)
+        read = of(lambda one: one.read, "boolean", other=False) & (own.fit >= 0) & _cases(agreed, True, "boolean")
+        own = own.mutate(
+            good=(whole & (own.passed | read.fill_null(False))).fill_null(False),
+            requests=ibis.cases(*many, else_=sums) if many else sums,
+        )
+        return own.drop("kind", *(name for name in own.columns if name in self._names))
+
+    @property
+    def _names(self) -> set[str]:
+        return {name for one in self.columns for name in (one.name, one.count)}
+
+    def _said(self, table: Value, present: int) -> Said:
+        own = [column for place, column in enumerate(self.columns) if present >> place & 1]
+        return said(table, own, timed=self.timed)
+
+    def summed(self, read: Value) -> Value:
+        """The sums over what is read of `read`."""
+        good = read.filter(read.good)
+        times = good.seconds
+        dated = (times > DATED_S[0]) & (times < DATED_S[1])
+        each = ibis.cases(
+            (good.requests == 1, good.input),
+            (good.requests == 0, 1),
+            else_=ibis.greatest((good.input // ibis.greatest(good.requests, 1)).cast("int64"), 1),
+        )
+        keyed = good.mutate(
+            dated=ibis.cases((dated, times), else_=ibis.null("float64")),
+            day=ibis.cases((dated, (times / DAY_S).floor().cast("int64")), else_=ibis.null("int64")),
+            size=self._size(each),
+            has_usd=good.usd.notnull(),
+            many=good.requests != 1,
+        )
+        counts = {
+            "lines": keyed.count(),
+            "requests": ibis.greatest(keyed.requests, 1).sum(),
+            "prompts": keyed.input.sum(),
+            "read_tokens": keyed.read.sum(),
+            "written_tokens": keyed.written.sum(),
+            "hour_tokens": keyed.hour.sum(),
+            "output_tokens": keyed.output.sum(),
+            "dollars": keyed.usd.sum(),
+            "storing": (keyed.written > 0).sum(),
+            "asking": (keyed.input > 0).sum(),
+            "first_s": keyed.dated.min(),
+            "last_s": keyed.dated.max(),
+            "whole_days": (keyed.dated != keyed.day * DAY_S).sum(),
+        }
+        fees = {f"{_FEE}{place}": keyed[f"{_FEE}{place}"].sum() for place in range(len(self.fees))}
+        return keyed.group_by(*_KEYS).agg(**counts, **fees)
+
+    def _size(self, each: Value) -> Value:
+        """The largest edge up to a number of tokens; most prompts are short, so small ones are asked first."""
+        cases = [(each < edge, below) for below, edge in zip(self.edges, self.edges[1:], strict=False)]
+        return ibis.cases(*cases, else_=self.edges[-1]).cast("int64") if cases else ibis.literal(0, "int64")
+
+    def found(self, rows: Iterable[Mapping[str, Any]]) -> Iterator["Found"]:
+        """The sums as they came from an engine."""
+        for row in rows:
+            models = tuple(filter(None, (one.strip() for one in (row["models"] or "").split(BETWEEN))))
+            group = Group(row["day"], models[0] if models else "", row["size"], row["has_usd"])
+            told = row["told"]
+            sums = Sums(
+                lines=int(row["lines"]),
+                requests=int(row["requests"]),
+                prompts=int(row["prompts"]),
+                read=int(row["read_tokens"]),
+                written=int(row["written_tokens"]),
+                written_long=int(row["hour_tokens"]),
+                output=int(row["output_tokens"]),
+                untold=int(row["prompts"]) - int(row["read_tokens"]),
+                usd=row["dollars"] or Decimal(0),
+            )
+            apart = {what: many for place, what in enumerate(self.fees) if (many := int(row[f"{_FEE}{place}"] or 0))}
+            unsaid = 0 if told else int(row["asking"])
+            whole = not row["whole_days"]
+            yield Found(
+                Summed(group, sums, tuple(sorted(apart.items())), row["first_s"], row["last_s"], whole, unsaid),
+                fit=None if row["passed"] else self.fits[int(row["fit"])],
+                models=models,
+                storing=int(row["storing"]),
+                many=row["many"],
+            )
+
+
+def _cases(cases: Sequence[tuple[Value, Any]], other: Any, kind: str) -> Value:
+    last = ibis.null(kind) if other is None else ibis.literal(other, kind)
+    return ibis.cases(*cases, else_=last) if cases else last
+
+
+def _number(place: int) -> Callable[[Meant], Value]:
+    return lambda one: one.numbers[place]
+
+
+def _fee(what: str) -> Callable[[Said], Value | None]:
+    return lambda one: one.fees.get(what)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Sums of records that have in common what is said of them."""
+
+    summed: Summed
+    fit: Fit | None
+    """What their counts mean; None for records that are no requests."""
+    models: tuple[str, ...]
+    """All models that each of them names."""
+    storing: int
+    """Those that stored something in a cache."""
+    many: bool
+    """Whether each sums several requests up."""
