@@ -15,6 +15,8 @@ COUNT: Final = 20_000
 """Draws of a page."""
 _LEAST: Final = 0.001
 """Share of the variance below which an input is not named."""
+_ROUNDING: Final = 1e-9
+"""Differences below this part are of the arithmetic, not of what was drawn."""
 _PERCENT: Final = re.compile(r"\s*(?:±|\+-|\+/-)\s*([\d.]+)\s*%\s*")
 _SPREAD: Final = 1e6
 
@@ -92,6 +94,11 @@ def spread(results: Draws) -> Spread:
     return Spread(float(low), float(middle), float(high))
 
 
+def is_spread(draws: Draws) -> bool:
+    """Whether draws differ by more than rounding."""
+    return bool(np.ptp(draws) > _ROUNDING * np.max(np.abs(draws)))
+
+
 def variance_shares(
     inputs: Mapping[str, Draws], result: Callable[[Mapping[str, Draws]], Draws], points: Mapping[str, float]
 ) -> dict[str, float]:
@@ -99,9 +106,10 @@ def variance_shares(
 
     What two make only together is in none, so that the shares may add up to less than one, or more.
     """
-    whole = float(np.var(result(inputs)))
-    if not whole:
+    drawn = result(inputs)
+    if not is_spread(drawn):
         return {}
+    whole = float(np.var(drawn))
     found = {}
     for name in inputs:
         others = {other: np.full_like(draws, points[other]) for other, draws in inputs.items()}

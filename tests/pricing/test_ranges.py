@@ -109,3 +109,11 @@ def test_a_hundred_thousand_draws_take_a_moment() -> None:
         month(ranges.draws(scenario, count=100_000))
         taken.append(time.perf_counter() - start)
     assert min(taken) < 0.3
+
+
+def test_a_range_that_changes_nothing_is_no_spread_however_sums_are_rounded() -> None:
+    """All input is a free cached read, at stated requests a day: turns change when they come, not what they cost."""
+    fields = "answer=1&reasoning=112&output_usd=10000&read=0&use_as=day&share_known=true&read_share=1"
+    scenario = links.decode(f"{fields}&ranges=turns 1..500&v=2").scenario
+    assert ranges.histogram_rows(scenario) == []
+    assert ranges.share_sentence(scenario) == ""

@@ -10,7 +10,7 @@ from inferdash import quantities
 from inferdash.formula import Number
 from inferdash.pricing import feature
 from inferdash.pricing.many_sessions import session_usd
-from inferdash.pricing.ranges import COUNT, Draws, Spread, spread, uniforms, variance_shares
+from inferdash.pricing.ranges import COUNT, Draws, Spread, is_spread, spread, uniforms, variance_shares
 from inferdash.scenario import FIELDS, OWN, Scenario, is_whole
 from inferdash.studies.check.own_accelerators import PEAK
 from inferdash.studies.numbers import Row, Table
@@ -159,7 +159,7 @@ def share_sentence(scenario: Scenario) -> str:
 def histogram_rows(scenario: Scenario) -> list[dict[str, Any]]:
     """How often a month on the scenario's API costs how much."""
     usd = np.broadcast_to(month(scenario)(draws(scenario)), COUNT)
-    if usd.min() == usd.max():  # nothing is spread
+    if not is_spread(usd):
         return []
     counts, edges = np.histogram(usd, bins=_BINS)
     return [
