@@ -37,7 +37,7 @@ def traffic() -> Iterator[str]:
     rates = entered(Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.1"), write=Decimal("2.5")))
 
     def replayed() -> None:
-        assert replay(Trace(io.BytesIO(content)), rules, rates).requests == lines
+        assert replay(Trace(io.BytesIO(content)).requests(), rules, rates).requests == lines
 
     def parsed() -> None:
         for line in io.BytesIO(content):

@@ -363,7 +363,7 @@ MAKERS: Final[dict[str, tuple[str, Callable[[random.Random], Made]]]] = {
 def outcome(record: dict[str, Any], right: Parts) -> str:
     """What came of a record: right, refused, or wrong with what was read."""
     trace = Trace(io.BytesIO(json.dumps(record).encode()))
-    result = replay(trace, RULES, entered(PRICES))
+    result = replay(trace.requests(), RULES, entered(PRICES))
     if trace.left_out:
         return f"refused: {trace.problems[0]}"
     counted = (result.requests, result.cost_usd, result.tokens.input, result.output_tokens)

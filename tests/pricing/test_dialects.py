@@ -38,7 +38,7 @@ UNTOLD: Final = "not say what prompts have in common"
 def counted(record: dict[str, Any]) -> tuple[Replay, Trace]:
     """What a log of one record comes to, and what is said of it."""
     trace = Trace(io.BytesIO(json.dumps(record).encode()))
-    return replay(trace, RULES, PRICES), trace
+    return replay(trace.requests(), RULES, PRICES), trace
 
 
 def read(line: str) -> tuple[Decimal, Trace]:
@@ -257,7 +257,7 @@ def test_a_column_that_stands_twice_is_named() -> None:
 def test_an_answer_about_names_is_no_doubled_name() -> None:
     record = {"note": '{"input_tokens": 3}', "usage": {"input_tokens": 9, "output_tokens": 1}}
     trace = Trace(io.BytesIO(json.dumps(record).encode()))
-    assert [one.input_tokens for one in trace] == [9]
+    assert [one.input_tokens for one in trace.requests()] == [9]
 
 
 # What is billed apart
@@ -278,7 +278,7 @@ def test_an_answer_about_names_is_no_doubled_name() -> None:
 def test_calls_of_tools_are_told(record: dict[str, Any], told: str) -> None:
     usage = {"input_tokens": 9, "output_tokens": 1, **record}
     trace = Trace(io.BytesIO(json.dumps({"usage": usage}).encode()))
-    assert [one.input_tokens for one in trace] == [9]
+    assert [one.input_tokens for one in trace.requests()] == [9]
     assert f"Billed apart from tokens, and not in this bill: {told}." in trace.problems
 
 
@@ -351,7 +351,7 @@ FAR: Final = [answer("a", "r", 5), *(answer(f"x{n}", f"y{n}", 1) for n in range(
 )
 def test_lines_of_one_answer_are_one_request(lines: list[str], outputs: list[int]) -> None:
     trace = Trace(io.BytesIO("\n".join(lines).encode()))
-    assert [one.output_tokens for one in trace] == outputs
+    assert [one.output_tokens for one in trace.requests()] == outputs
 
 
 def session(tokens: list[tuple[int, int]]) -> bytes:
@@ -372,7 +372,7 @@ def session(tokens: list[tuple[int, int]]) -> bytes:
 
 def test_a_running_total_that_stands_still_is_no_request() -> None:
     trace = Trace(io.BytesIO(session([(10, 10), (10, 10), (25, 15)])))
-    assert [one.input_tokens for one in trace] == [10, 15]
+    assert [one.input_tokens for one in trace.requests()] == [10, 15]
     assert any(note.startswith("1 line repeats an answer") for note in trace.notes)
 
 
@@ -405,7 +405,7 @@ def test_what_a_session_copies_counts_once(
         header(**{"own": "b", **more} if "id" not in more else {"own": "a"}) + session(fork)
     )
     trace = Trace(Folder(tmp_path))
-    assert sorted(one.input_tokens for one in trace) == sorted(prompts)
+    assert sorted(one.input_tokens for one in trace.requests()) == sorted(prompts)
     copied = len(FIRST) + len(fork) - len(prompts)
     assert copied == 0 or any(f"{copied} line" in note and "goes on from" in note for note in trace.notes)
 
@@ -425,7 +425,7 @@ def test_an_answer_that_a_session_tells_twice_counts_once() -> None:
     lines.append({"timestamp": 3, "type": "compacted", "payload": {"latest_token_usage_record": lines[-2]["payload"]}})
     for order in (lines, [lines[1], lines[0], lines[3], lines[2], lines[4]]):
         trace = Trace(io.BytesIO("\n".join(map(json.dumps, order)).encode()))
-        assert ([one.input_tokens for one in trace], trace.left_out) == ([10, 15], 0)
+        assert ([one.input_tokens for one in trace.requests()], trace.left_out) == ([10, 15], 0)
 
 
 @pytest.mark.parametrize("seekable", [True, False])
@@ -443,7 +443,7 @@ def test_an_archive_of_sessions_is_one_upload(seekable: bool) -> None:
             return held.read(size)
 
     trace = Trace(held if seekable else Pipe())
-    assert sorted(one.output_tokens for one in trace) == [3, 4, 9]
+    assert sorted(one.output_tokens for one in trace.requests()) == [3, 4, 9]
     assert (trace.left_out, trace.problems) == (0, ())
     assert "3 files are read as one; 1 of other kinds are passed over." in trace.notes
 
@@ -453,7 +453,7 @@ def test_a_folder_of_sessions_is_one_file(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(answer("a", "r", 9), encoding="utf-8")
     (tmp_path / "sub" / "b.jsonl").write_text(answer("a", "r", 9) + "\n" + answer("b", "s", 3), encoding="utf-8")
     trace = Trace(Folder(tmp_path))
-    assert [one.output_tokens for one in trace] == [9, 3]
+    assert [one.output_tokens for one in trace.requests()] == [9, 3]
     assert next(iter(Trace(Folder(tmp_path / "none"))), None) is None
 
 
@@ -498,7 +498,7 @@ def test_what_does_not_follow_is_asked_and_can_be_said() -> None:
     asked = Trace(io.BytesIO(line.encode()))
     assert [*asked] == []
     assert "100 and more would fit" in asked.problems[0]
-    (one,) = Trace(io.BytesIO(line.encode()), Written(block_tokens=512, unit="ms"))
+    (one,) = Trace(io.BytesIO(line.encode()), Written(block_tokens=512, unit="ms")).requests()
     assert one.block_tokens == 512
     with pytest.raises(ValueError, match="unit is h"):
         Written(unit="h")

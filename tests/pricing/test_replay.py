@@ -32,7 +32,7 @@ RULES = Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=
 def mooncake(rules: Rules, *, write: str = "2.50") -> Replay:
     with lzma.open(MOONCAKE) as stream:
         trace = Trace(stream)
-        result = replay(trace, rules, entered(dataclasses.replace(LISTED, write=Decimal(write))))
+        result = replay(trace.requests(), rules, entered(dataclasses.replace(LISTED, write=Decimal(write))))
     assert (trace.problems, trace.left_out, trace.kind) == ((), 0, "mooncake")
     return result
 

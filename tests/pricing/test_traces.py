@@ -24,7 +24,7 @@ DOLLAR = entered(Rates(input=Decimal(1), output=Decimal(1)))
 
 def read(content: str | bytes) -> tuple[list[Request], tuple[str, ...], Trace]:
     trace = Trace(io.BytesIO(content.encode() if isinstance(content, str) else content))
-    requests = list(trace)
+    requests = list(trace.requests())
     return requests, trace.problems, trace
 
 

@@ -103,6 +103,6 @@ def test_many_blank_lines_cost_nothing() -> None:
     content = b"in,out\n" + b"\n" * 50_000_000 + b"1,1\n"
     began_s = time.process_time()
     trace = Trace(io.BytesIO(content))
-    assert [one.input_tokens for one in trace] == [1]
+    assert [one.input_tokens for one in trace.requests()] == [1]
     assert time.process_time() - began_s < 5
     assert trace.left_out == 0

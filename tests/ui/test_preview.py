@@ -65,7 +65,7 @@ def test_of_two_scenarios_it_says_the_difference(asked: TestClient) -> None:
     said = Head(asked.get(f"/overview?{link}", headers=FORWARDED).text).said
     pair = pairs.decode(link).pair
     assert said["description"] == comparison.sentence("overview", pair.a, pair.edited)
-    assert said["title"] == "Overview: A 39.3 tokens/s, B 67.3 tokens/s · inferdash"
+    assert said["title"] == "Overview: A 39.2 tokens/s, B 67.1 tokens/s · inferdash"
     assert said["og:url"] == f"https://example.org/tools/inference/overview?{link}"
     assert said["og:image"] == f"https://example.org/tools/inference/card/overview.png?{link}"
 
