@@ -92,8 +92,8 @@ def test_a_limit_is_not_held_against_an_expectation() -> None:
     a = links.BASELINE
     b = a.model_copy(update={"speed": "limit"})
     found = {one.name: one for one in comparison.headlines("overview", a, b)}
-    assert found["Speed of a request"].ratio is None
-    assert found["Speed of a request"].said == "limit and expected"
+    assert found["Output speed per request"].ratio is None
+    assert found["Output speed per request"].said == "limit and expected"
 
 
 @pytest.mark.parametrize(

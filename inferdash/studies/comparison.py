@@ -41,29 +41,28 @@ _LARGE: Final[_Words] = ("as large", "larger", "smaller")
 _LENGTH: Final[_Words] = ("as long", "longer", "shorter")
 _HIGH: Final[_Words] = ("as high", "higher", "lower")
 _PHRASES: Final[Mapping[str, tuple[str, _Words]]] = {
-    "Speed of a request": ("a request is {}", _FAST),
-    "Speed of each request": ("each request is {}", _FAST),
-    "Total throughput": ("{} tokens are written per second", _MANY),
+    "Output speed per request": ("a request is {}", _FAST),
+    "Total throughput": ("{} tokens per second are generated", _MANY),
     "Time to first token": ("the first token takes {}", _LONG),
     "Largest batch": ("{} requests fit", _MANY),
     "Requests that fit": ("{} requests fit", _MANY),
-    "Cost per million tokens": ("a million output tokens cost {}", _MUCH),
+    "Cost per million output tokens": ("a million output tokens cost {}", _MUCH),
     "Decode pass": ("a decode pass takes {}", _LONG),
     "Prefill of the prompt": ("the prefill takes {}", _LONG),
     "Memory read time of a decode": ("reading the memory for a decode takes {}", _LONG),
     "Memory read of a decode": ("a decode reads {}", _MUCH),
     "Prefill, memory read time": ("reading the memory for the prefill takes {}", _LONG),
-    "Cache of a token": ("the cache of a token is {}", _LARGE),
-    "Cache of a request after its prompt": ("the cache of a request is {}", _LARGE),
-    "Cache of a late token at bf16": ("the cache of a late token is {}", _LARGE),
+    "Cache per token": ("the cache of a token is {}", _LARGE),
+    "Cache per request after its prompt": ("the cache of a request is {}", _LARGE),
+    "Cache per further token, bf16": ("the cache of a further token is {}", _LARGE),
     "Billed input, cache hit": ("a cache hit bills {} input", _MUCH),
     "Billed input, no cache": ("a request without a cache bills {} input", _MUCH),
     "Parameters in bf16": ("its parameters in bf16 take {} memory", _MUCH),
     "Parameters in fp8": ("in fp8 {} memory", _MUCH),
     "Parameters in int4, group 128": ("in int4 {} memory", _MUCH),
     "Parameters": ("the model has {} parameters", _MANY),
-    "Active per token, without the input embedding": ("{} of them work on a token", _MANY),
-    "Active, without the input embedding": ("{} of them work on a token", _MANY),
+    "Active per token, without the input embedding": ("{} of them are active per token", _MANY),
+    "Active, without the input embedding": ("{} of them are active per token", _MANY),
     "Operations per token, without attention": ("a token takes {} operations", _MANY),
     "Fewest GPUs for the parameters": ("it takes {} GPUs", _MANY),
     "Fewest GPUs for this batch": ("it takes {} GPUs", _MANY),
@@ -73,19 +72,19 @@ _PHRASES: Final[Mapping[str, tuple[str, _Words]]] = {
     "A month": ("a month costs {}", _MUCH),
     "A request": ("a request costs {}", _MUCH),
     "Per user per month": ("a user costs {} per month", _MUCH),
-    "Without a cache": ("a month without a cache costs {}", _MUCH),
-    "First token, 90% within": ("the first token takes {}", _LONG),
-    "Between tokens, 90% within": ("the time between tokens is {}", _LENGTH),
-    "Output, all requests": ("{} tokens are written per second", _MANY),
+    "Without caching": ("a month without caching costs {}", _MUCH),
+    "Time to first token, p90": ("the first token takes {}", _LONG),
+    "Inter-token latency, p90": ("the inter-token latency is {}", _LENGTH),
+    "Output throughput": ("{} tokens per second are generated", _MANY),
     "Capacity": ("{} requests per second can be served", _MANY),
-    "Rent an hour": ("the cheapest set-up costs {} an hour", _MUCH),
-    "Rent a month": ("the cheapest set-up costs {} a month", _MUCH),
+    "Rent per hour": ("the cheapest set-up costs {} an hour", _MUCH),
+    "Rent per month": ("the cheapest set-up costs {} a month", _MUCH),
 }
 """Name of a headline number -> how its ratio is said."""
-_TOLD_BY: Final = {"Rent a month": "Rent an hour", "Per user per month": "A month", "A request": "A month"}
+_TOLD_BY: Final = {"Rent per month": "Rent per hour", "Per user per month": "A month", "A request": "A month"}
 """Numbers whose ratio says no more than that of another."""
 
-_UNSAID: Final = {"A cache hit is cheaper by", "Memory read per pass, a long text against none"}
+_UNSAID: Final = {"A cache hit is cheaper by", "Memory read per pass, a long context vs none"}
 """Ratios of ratios, which nobody would say."""
 
 

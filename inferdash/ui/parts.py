@@ -277,7 +277,7 @@ def picker(rows: Sequence[Mapping[str, Any]], current: str) -> None:
         column_config={
             **{
                 name: st.column_config.NumberColumn(format="%.4g")
-                for name in ("billion", "active", "GB", "late token, kB")
+                for name in ("billion", "active", "GB", "further token, kB")
             },
             "context": st.column_config.NumberColumn(format="localized"),
             "GPUs": st.column_config.NumberColumn(format="localized"),

@@ -97,7 +97,7 @@ class Model:
     other_parameters: int = number("parameters", "of image and audio encoders, counted apart")
     weight_bytes_native: float = number("B", "files in the maker’s own format")
     kv_bytes_per_token: float = number("B", "cache of the first token at bf16")
-    kv_bytes_per_further_token: float = number("B", "cache of a later token at bf16")
+    kv_bytes_per_further_token: float = number("B", "cache of a further token of a long context, bf16")
     state_bytes: float = number("B", "state of a request")
     layers: int = number("layers", "one after another")
 
@@ -142,7 +142,7 @@ def headline_numbers(_: Scenario, result: Model) -> list[Headline]:
         Headline("Parameters", result.parameters_total, "parameters"),
         Headline("Active, without the input embedding", result.active_without_input_embedding, "parameters"),
         Headline("Files in the maker’s format", result.weight_bytes_native, "B"),
-        Headline("Cache of a late token at bf16", result.kv_bytes_per_further_token, "B"),
+        Headline("Cache per further token, bf16", result.kv_bytes_per_further_token, "B"),
     ]
 
 
@@ -278,7 +278,7 @@ def _presets() -> dict[str, dict[str, Any]]:
             "maker": model.maker,
             "kind": "experts" if experts_of(model) else "dense",
             "format": format_name(model),
-            "late token, kB": result.kv_bytes_per_further_token / 1e3,
+            "further token, kB": result.kv_bytes_per_further_token / 1e3,
             "context": model.context,
             "confidence": model.confidence,
             "attention": "; ".join(mixers),
@@ -344,7 +344,7 @@ def text(numbers: dict[str, Any]) -> str:
         f"    {_KINDS[share['kind']]} in {share['name']} {share['parameters']:,}" for share in numbers["weight_formats"]
     ]
     lines.append(
-        f"  cache at bf16, first token {size('kv_bytes_per_token')}, late token {size('kv_bytes_per_further_token')}"
+        f"  cache at bf16, first token {size('kv_bytes_per_token')}, further token {size('kv_bytes_per_further_token')}"
     )
     for tokens, needed in numbers["kv_bytes"].items():
         as_needed, as_reserved = (quantities.shown(value, "B") for value in (needed, reserved[tokens]))
