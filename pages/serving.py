@@ -49,7 +49,7 @@ def batch() -> None:
 
 
 def arrivals() -> None:
-    controls("pattern", "burstiness", "length_spread", "simulated", "seed")
+    controls("schedule", "pattern", "burstiness", "length_spread", "simulated", "seed")
     controls("found_share", "prefixes", "pass_tokens", "page", "preemption", "host_bandwidth", "rent")
     st.markdown(page.METHOD)
 
@@ -89,7 +89,7 @@ parts.notes(page.notes(scenario, result, ran))
 enough = page.way_out(scenario, result)
 if enough:
     state.offer("Use as many GPUs as it takes", gpus=enough)
-controls("load_as", *load_fields(scenario), "replicas", "schedule", "places", "rule", "speed")
+controls("load_as", *load_fields(scenario), "replicas", "places", "rule", "speed")
 served = result.batch_mean is not None and ran is not None
 if parts.picture(key="bars"):
     st.caption(over_time.BARS)
