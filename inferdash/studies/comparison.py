@@ -29,7 +29,8 @@ _ALIKE: Final = 0.005
 _TIMES: Final = 1.5
 """From here on a ratio is said as times, below it as per cent."""
 _TINY: Final = 0.01
-_BATCH: Final = re.compile(r"batch ([\d,]+)")
+BATCH: Final = re.compile(r"batch ([\d,]+)")
+"""The batch in the label of a number."""
 
 _Words = tuple[str, str, str]
 """Of a ratio: what is said after "times", after per cent where it is above 1, and below."""
@@ -182,7 +183,7 @@ def _batches(phrases: Mapping[str, Beside]) -> tuple[dict[str, str], str]:
     """
     batches: dict[str, tuple[str, str]] = {}
     for phrase, one in phrases.items():
-        a, b = (_BATCH.search(shown.label) if shown else None for shown in (one.a, one.b))
+        a, b = (BATCH.search(shown.label) if shown else None for shown in (one.a, one.b))
         if a and b and a[0] != b[0]:
             batches[phrase] = a[1], b[1]
     if len(batches) > 1 and len({*batches.values()}) == 1:

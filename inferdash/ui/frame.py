@@ -11,6 +11,7 @@ from inferdash.ui import comparing, navigation, share, state
 from inferdash.ui.assist import ICON, assist, style
 from inferdash.ui.mending import mended
 from inferdash.ui.sidebar import sidebar
+from inferdash.ui.varying import varying
 
 _SIDEBAR: Final = 290
 """Its width in pixels; on a phone it is closed."""
@@ -39,6 +40,7 @@ share.title()
 comparing.row()
 try:
     _current.run()
+    varying(_name)
 except Exception:  # whatever it is, the reader keeps the way to the other pages and to a scenario that works
     logging.getLogger("inferdash").exception("%s?%s", _current.url_path, pairs.encode(state.pair()))
     mended(_name)

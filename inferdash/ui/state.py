@@ -68,6 +68,10 @@ class _Session:
     """Whether the pages are shown to an audience."""
     opened: set[str] = field(default_factory=set)
     """Sections that are open."""
+    varied: str = ""
+    """The field of which several values stand in a table."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """Field -> its values in such a table, as they were entered."""
 
 
 def sync(page: str) -> None:
@@ -288,6 +292,21 @@ def toggled(section: str, widget: str) -> None:
     acted()
     opened = _session().opened
     (opened.add if st.session_state[widget] else opened.discard)(_section(section))
+
+
+def varied() -> tuple[str, Mapping[str, Any]]:
+    """The field of which several values stand in a table, and by field what was entered for it."""
+    return _session().varied, _session().values
+
+
+def vary(name: str | None, widget: str) -> None:
+    """Callback that takes the values of a field for a table, or the field itself where none is named."""
+    acted()
+    entry, session = st.session_state[widget], _session()
+    if name is None:
+        session.varied = entry
+    else:
+        session.values[name] = entry
 
 
 def visit(name: str) -> str:

@@ -73,3 +73,16 @@ def test_pinned_turned_swapped_and_dropped() -> None:
     app.button(key="drop B").click().run()
     assert query(app) == pairs.encode(Pair(a))
     assert field(app, "batch").value == "16"
+
+
+def test_several_values_of_a_field_stand_in_one_table() -> None:
+    app = unfolded(AppTest.from_file(str(FRAME), default_timeout=60).run())
+    app.query_params.update({"v": "2"})
+    turned(app, "memory")
+    rows = [one.value for one in app.markdown if one.value.startswith("| Batch |")]
+    assert rows[0].count("](memory?") == 3
+    next(one for one in app.text_input if one.label == "Values").set_value("2, 4").run()
+    turned(app, "overview")
+    rows = [one.value for one in app.markdown if one.value.startswith("| Batch | Speed of a request")]
+    assert rows[0].count("](overview?") == 2
+    assert query(app) == "v=2"
