@@ -12,11 +12,13 @@ from bench import events, formulas, keys, load
 from bench.fields import PRESSED
 from bench.limits import measured
 from bench.planning import planning
+from bench.speculation import speculation
 
 PARTS: Final = {
     "formulas": "formulas over bare functions, and over numpy by hand",
     "events": "replay and simulation",
     "planning": "the planner",
+    "speculation": "speed-ups by speculation, expected over measured",
     "keys": "a key press on each page over one on an empty page",
     "load": "many readers at one server",
 }
@@ -50,6 +52,8 @@ def lines(parts: list[str], pages: list[str], presses: int) -> Iterator[str]:
         yield from measured(events.simulation)
     if "planning" in parts:
         yield from measured(planning)
+    if "speculation" in parts:
+        yield from measured(speculation)
     if "keys" in parts:
         yield from keys.keys(chosen, presses)
     if "load" in parts:

@@ -19,6 +19,7 @@ def choose_from() -> None:
     control("considered")
     control("formats")
     controls("own_rents", "most_gpus", "found_share", "speed")
+    controls("speculation", *scenario.acceptance_fields)
 
 
 def cheapest() -> None:

@@ -29,6 +29,11 @@ HEAD_VOCABULARY: Final = 32_000
 """Tokens that an EAGLE-3 head proposes: the most frequent ones, as published heads have it."""
 BLOCK_LAYERS: Final = 5
 """Layers of a drafter that proposes a block at once, as DFlash is published."""
+LAUNCH_S: Final = 0.6e-3
+"""Seconds that a pass of a drafter takes in an engine beside what is counted: its kernels wait for each other and for
+the tokens that it chose. Fitted to four rounds for Llama-3.1-8B on one H100 with vLLM (vllm-project/vllm#16937 at 2, 4
+and 7 proposed tokens, SpecDecode-Bench at 3), whose passes took 0.35 to 0.8 ms more; two engines are too few to tell
+them apart."""
 _HEAD: Final = 128
 """Numbers of a head of a drafter, where the large model's attention is of another kind."""
 _GROUPS: Final = 8
@@ -221,4 +226,6 @@ def proposing_s(
         pass_s = of_amounts(of, engine, replace(work, requests=0)).pass_s
     if drafter is None:
         pass_s = speculation.draft_pass_s(draft_share=proposals.share, decode_pass_s=pass_s)
+    if engine is not None:
+        pass_s = speculation.launched_pass_s(pass_s=pass_s, launch_s=LAUNCH_S)
     return speculation.draft_s(draft_tokens=proposals.passes, draft_pass_s=pass_s)

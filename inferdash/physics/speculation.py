@@ -40,6 +40,12 @@ def draft_pass_s(*, draft_share: Number, decode_pass_s: Number) -> Number:
     return draft_share * decode_pass_s
 
 
+@formula(unit="s", ref="measured")
+def launched_pass_s(*, pass_s: Number, launch_s: Number) -> Number:
+    """Expected seconds of a pass of a drafter, with what engines take to start it."""
+    return pass_s + launch_s
+
+
 @formula(unit="s", ref="speculative-decoding")
 def token_s(*, round_s: Number, tokens_per_pass: Number) -> Number:
     """Seconds of a written token of each request, where a round writes `tokens_per_pass` of each on average."""

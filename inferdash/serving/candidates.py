@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from inferdash.physics.batching import usd_per_mtok
+from inferdash.physics.drafters import Proposals
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.steady_state import fewest_replicas
 from inferdash.serving.curves import PLACES, REPLICAS, Curves
@@ -52,6 +53,8 @@ class Candidate:
     """In use on one GPU where all places are taken: parameters and caches."""
     usable_bytes: float
     """Of one GPU for parameters and caches."""
+    proposals: Proposals | None = None
+    """What proposes tokens; None where nothing does."""
 
     @property
     def gpus(self) -> int:
@@ -139,6 +142,7 @@ class Setup:
             batch=min(float(PLACES[place]), at(curves.batches[row, regular])),
             memory_bytes=float(curves.memory_bytes[row, place]),
             usable_bytes=float(curves.usable_bytes[row, place]),
+            proposals=curves.proposals,
         )
 
     def fewest(self, demand: Demand) -> int:

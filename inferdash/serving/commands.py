@@ -11,6 +11,7 @@ from math import ceil
 from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import PRECISIONS
+from inferdash.serving import speculation_flags
 from inferdash.serving.candidates import Candidate
 from inferdash.serving.offers import NODE, Demand, Offer
 
@@ -70,9 +71,12 @@ def _vllm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
             _quantization(candidate, offer),
             "--kv-cache-dtype fp8" if candidate.cache != "bf16" else "",
             "--enable-expert-parallel" if layout.expert > 1 else "",
+            speculation_flags.vllm(candidate.proposals),
             machines=_machines(candidate),
         ),
-        source="docs.vllm.ai, serve arguments, data and expert parallel deployment, v0.12.0 and latest",
+        source=_source(
+            "vLLM", "docs.vllm.ai, serve arguments, data and expert parallel deployment, v0.12.0", candidate
+        ),
     )
 
 
@@ -97,9 +101,14 @@ def _sglang(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
             _quantization(candidate, offer),
             "--kv-cache-dtype fp8_e4m3" if candidate.cache != "bf16" else "",
             "--enable-dp-attention" if layout.data > 1 else "",
+            *speculation_flags.sglang(candidate.proposals),
             machines=_machines(candidate),
         ),
-        source="docs.sglang.io, server arguments; server_args.py of sgl-project/sglang for what it divides by groups",
+        source=_source(
+            "SGLang",
+            "docs.sglang.io, server arguments; server_args.py of sgl-project/sglang for what it divides by groups",
+            candidate,
+        ),
     )
 
 
@@ -120,6 +129,8 @@ def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer) -> Command
     lines = (["enable_attention_dp: true"] if layout.data > 1 else []) + (
         ["kv_cache_config:", "  dtype: fp8"] if candidate.cache != "bf16" else []
     )
+    lines += speculation_flags.tensorrt_llm(candidate.proposals)
+    unknown = candidate.proposals is not None and not speculation_flags.tensorrt_llm(candidate.proposals)
     text = _text(
         f"trtllm-serve {_files(candidate, offer, on_loading=False)}",
         flags,
@@ -127,11 +138,20 @@ def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer) -> Command
         machines=_machines(candidate),
     )
     file = "\n".join([f"cat > {_CONFIG} <<EOF", *lines, "EOF", ""]) if lines else ""
+    file += "# no setting for this way to propose tokens was found\n" if unknown else ""
     return Command(
         engine="TensorRT-LLM",
         text=file + text,
-        source="NVIDIA/TensorRT-LLM on GitHub at 00209af, tensorrt_llm/commands/serve.py and examples/serve",
+        source=_source(
+            "TensorRT-LLM",
+            "NVIDIA/TensorRT-LLM on GitHub at 00209af, tensorrt_llm/commands/serve.py and examples/serve",
+            candidate,
+        ),
     )
+
+
+def _source(engine: str, flags: str, candidate: Candidate) -> str:
+    return f"{flags}; {speculation_flags.SOURCES[engine]}" if candidate.proposals else flags
 
 
 def _text(start: str, flags: Mapping[str, int | str], *switches: str, machines: str) -> str:

@@ -13,11 +13,13 @@ from inferdash.formula import Number
 from inferdash.physics import steady_state
 from inferdash.physics.batching import pages_of
 from inferdash.physics.deployment import Deployment, deploy
+from inferdash.physics.drafters import Proposals, Round, beside, round_of
 from inferdash.physics.engine_memory import shape_of
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.memory import free_bytes_of_one, largest_batch
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
+from inferdash.physics.speculation import token_s
 from inferdash.serving.offers import MOST_PLACES, NODE, Demand, Offer, layouts, linked, started_for
 from inferdash.serving.requests import Floats
 
@@ -35,7 +37,7 @@ BATCHES: Final = np.array(
 )
 """Requests in the batch at which loads are worked out."""
 
-_NAMED: Final = 4
+_NAMED: Final = 5
 """Fields of curves that are no arrays, the first ones."""
 
 
@@ -52,6 +54,8 @@ class Curves:
     weights: str
     cache: str
     layout: Layout
+    proposals: Proposals | None
+    """What proposes tokens; None where nothing does."""
     carried_per_s: Floats
     """Requests a second, by accelerator and load."""
     full_per_s: Floats
@@ -116,6 +120,10 @@ def curves_of(demand: Demand, offer: Offer) -> Iterator[Curves]:
                     continue
                 one = _curves(demand, offer, members, weights=weights, cache=cache, layout=layout)
                 yield one
+                if offer.proposals:
+                    yield _curves(
+                        demand, offer, members, weights=weights, cache=cache, layout=layout, proposals=offer.proposals
+                    )
                 if layout.gpus <= NODE:
                     held = {name for name, most in zip(names, one.most_places[:, 0], strict=True) if most >= 1}
                     left = tuple(name for name in left if name not in held)
@@ -154,7 +162,14 @@ def whole_pages(tokens: int) -> int:
 
 
 def _curves(
-    demand: Demand, offer: Offer, names: tuple[str, ...], *, weights: str, cache: str, layout: Layout
+    demand: Demand,
+    offer: Offer,
+    names: tuple[str, ...],
+    *,
+    weights: str,
+    cache: str,
+    layout: Layout,
+    proposals: Proposals | None = None,
 ) -> Curves:
     started = {
         places: deployment_of(
@@ -178,7 +193,14 @@ def _curves(
     chunks = -(-fresh // offer.pass_tokens)
     middle = demand.found + (chunks - 1) / 2 * fresh / chunks
     prefill_s = chunks * pass_s(requests=1.0, positions=fresh / chunks, past=middle)
-    decode_s = pass_s(requests=np.maximum(1, BATCHES), positions=1.0, past=demand.prompt + demand.answer / 2)
+    requests, past = np.maximum(1, BATCHES), demand.prompt + demand.answer / 2
+    if proposals is None:
+        decode_s = pass_s(requests=requests, positions=1.0, past=past)
+    else:
+        found = round_of(deployment, offer.engine, proposals, requests=layout.data * requests, past=past)
+        round_s = cast("Round", found).round_s  # only accelerators with a peak take part
+        decode_s = np.atleast_2d(token_s(round_s=round_s, tokens_per_pass=proposals.tokens_per_pass))
+        deployment = beside(deployment, proposals)
     carried = steady_state.carried_per_s(batch=BATCHES, prefill_s=prefill_s, passes=demand.answer - 1, pass_s=decode_s)
     carried = np.maximum.accumulate(carried, axis=1)
     growth = np.clip(np.gradient(np.log(carried), np.log(BATCHES), axis=1), 0.02, 1)
@@ -225,6 +247,7 @@ def _curves(
         weights=weights,
         cache=cache,
         layout=layout,
+        proposals=proposals,
         carried_per_s=carried,
         full_per_s=full_per_s,
         first_token_s=np.maximum.accumulate(np.where(below, first_token_s, np.inf), axis=-1),

@@ -13,6 +13,7 @@ from inferdash.facts.engine import Engine
 from inferdash.facts.engine_memory import EngineMemory
 from inferdash.facts.precision import Precision
 from inferdash.layers.feed_forward import Experts
+from inferdash.physics.drafters import Proposals
 from inferdash.physics.engine_memory import Setting, Shape, kept, seen_bytes
 from inferdash.physics.memory import held_bytes
 from inferdash.physics.parallelism import Layout, obstacle
@@ -130,6 +131,8 @@ class Offer:
     room: Room = field(default_factory=Room)
     most_gpus: int = 1024
     """Accelerators of one kind that can be had."""
+    proposals: Proposals | None = None
+    """What may propose tokens: each set-up is tried with it and without."""
 
     @property
     def pass_tokens(self) -> int:

@@ -11,6 +11,7 @@ from itertools import count
 from math import ceil
 from typing import Final, cast
 
+from inferdash.physics.drafters import beside
 from inferdash.serving.candidates import Candidate, Failure, Setup
 from inferdash.serving.curves import PAGE, Curves, curves_of, deployment_of, whole_pages
 from inferdash.serving.field import field_of, ranked
@@ -172,12 +173,19 @@ def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int =
     how = Scheduling(
         places=candidate.places,
         page=PAGE,
-        pages=room_pages(deployment, tokens=whole_pages(demand.tokens), page=PAGE),
+        pages=room_pages(beside(deployment, candidate.proposals), tokens=whole_pages(demand.tokens), page=PAGE),
         pass_tokens=offer.pass_tokens,
     )
     times = cast(
         "PassTimes",  # only accelerators with a peak take part
-        pass_times(deployment, offer.engine, places=how.places, tokens=demand.tokens, pass_tokens=how.pass_tokens),
+        pass_times(
+            deployment,
+            offer.engine,
+            places=how.places,
+            tokens=demand.tokens,
+            pass_tokens=how.pass_tokens,
+            proposals=candidate.proposals,
+        ),
     )
     groups = candidate.groups
     simulated = min(groups, SIMULATED)

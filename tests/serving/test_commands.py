@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from inferdash.physics.drafters import Method, Proposals
 from inferdash.physics.parallelism import Layout
 from inferdash.serving.candidates import setups_of
 from inferdash.serving.commands import commands, context_of
@@ -77,3 +78,27 @@ def test_the_context_has_room() -> None:
     asked = {(2000, 400): 3072, (1000, 24): 2048, (120_000, 10_000): 131_072, (1, 2): 1024}
     for (prompt, answer), context in asked.items():
         assert context_of(Demand(requests_per_s=1, prompt=prompt, answer=answer), given) == context
+
+
+def test_what_proposes_tokens_is_told_to_each_engine() -> None:
+    """The same three proposed tokens: vLLM in JSON, SGLang with the token before them, TensorRT-LLM in its file."""
+    given = offer("deepseek-v3", ("fp8-block",), accelerators={"h200-sxm": CHIPS["h200-sxm"]})
+    layout = Layout(even=False, data=8, expert=8)
+    setup = next(one for one in setups_of(curves_of(ASKED, given), ASKED) if one.curves.layout == layout)
+    told = {}
+    methods: tuple[Method, ...] = ("mtp", "eagle3", "ngram", "draft", "block")
+    for method in methods:
+        what = Proposals(method=method, draft_tokens=3, tokens_per_pass=2, share=0.1)
+        best = replace(setup.candidate(ASKED, 1.0), proposals=what)
+        told[method] = {command.engine: command.text for command in commands(best, ASKED, given)}
+    assert '--speculative-config \'{"method": "mtp", "num_speculative_tokens": 3}\'' in told["mtp"]["vLLM"]
+    assert '{"method": "eagle3", "model": "<EAGLE-3 head>", "num_speculative_tokens": 3}' in told["eagle3"]["vLLM"]
+    assert '"num_speculative_tokens": 3, "prompt_lookup_max": 4}' in told["ngram"]["vLLM"]
+    for part in ("EAGLE", "--speculative-num-steps 3", "--speculative-eagle-topk 1", "-num-draft-tokens 4"):
+        assert part in told["mtp"]["SGLang"]
+    assert "--speculative-algorithm STANDALONE" in told["draft"]["SGLang"]
+    assert "steps" not in told["ngram"]["SGLang"]
+    said = told["mtp"]["TensorRT-LLM"]
+    assert "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\nEOF" in said
+    assert "max_draft_len: 3\n  max_matching_ngram_size: 4" in told["ngram"]["TensorRT-LLM"]
+    assert "# no setting for this way to propose tokens was found\n" in told["block"]["TensorRT-LLM"]

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
 
 from bench.planning import ratios
+from inferdash.physics.drafters import Proposals
 from inferdash.serving.candidates import setups_of
 from inferdash.serving.commands import commands
 from inferdash.serving.curves import curves_of
@@ -150,3 +151,27 @@ def test_closed_forms_are_near_the_simulator() -> None:
     assert latency < 0.02
     assert first_90 < 0.5
     assert latency_90 < 0.06
+
+
+def test_speculation_is_used_where_it_saves_and_left_where_it_does_not() -> None:
+    """A tight target between tokens is met by fewer replicas with it; rejected proposals are never better than none."""
+    one: dict[str, Any] = {
+        "accelerators": {"h100-sxm": CHIPS["h100-sxm"]},
+        "weights": ("bf16",),
+        "caches": ("bf16",),
+    }
+    tight = replace(CHAT, requests_per_s=50, inter_token_latency_s=0.012)
+    plain = plan(tight, offer(**one))
+    kept, lost = (
+        plan(tight, offer(proposals=Proposals(method="ngram", draft_tokens=3, tokens_per_pass=length), **one))
+        for length in (2.5, 1.0)
+    )
+    assert plain.best
+    assert kept.best
+    assert lost.best
+    assert kept.confirmation
+    assert kept.confirmation.holds
+    assert kept.best.proposals
+    assert kept.best.usd_per_hour < plain.best.usd_per_hour
+    assert lost.best.proposals is None
+    assert lost.best == plain.best

@@ -9,6 +9,7 @@ from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.pricing.feature import HOURS
 from inferdash.scenario import Scenario
+from inferdash.scenario.speculating import METHODS
 from inferdash.serving.candidates import Candidate, Failure
 from inferdash.serving.offers import NODE
 from inferdash.serving.planner import Confirmation, Plan
@@ -33,6 +34,7 @@ class Choice:
 
     accelerator: str = number("word", "accelerator")
     weights: str = number("word", "weight precision")
+    proposes: str = number("word", "what proposes tokens")
     layout: str = number("word", "how the GPUs of a replica share the model")
     gpus: int = number("GPUs", "of a replica")
     replicas: int = number("replicas", "copies of the model")
@@ -78,6 +80,7 @@ def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None
     return Choice(
         accelerator=library.accelerators()[one.accelerator].name,
         weights=PRECISIONS[one.weights].name,
+        proposes=f"{METHODS[one.proposals.method]}, {one.proposals.draft_tokens}" if one.proposals else "nothing",
         layout=one.layout.words,
         gpus=one.gpus,
         replicas=one.replicas,
@@ -149,8 +152,10 @@ def cost_sentence(scenario: Scenario, result: Meeting) -> str:
 def choice_table(result: Meeting) -> Table:
     """The cheapest that holds, and the next."""
     rows = [*filter(None, [result.best]), *result.candidates]
+    proposing = ("speculation",) if any(one.proposes != "nothing" for one in rows) else ()
+    columns = ("GPUs", "per hour", "TTFT, p90", "ITL, p90", "precision", "layout", "replicas", "batch limit")
     return Table(
-        ("GPUs", "per hour", "TTFT, p90", "ITL, p90", "precision", "layout", "replicas", "batch limit"),
+        (*columns, *proposing),
         tuple(
             Row(
                 one.accelerator,
@@ -164,6 +169,7 @@ def choice_table(result: Meeting) -> Table:
                     one.layout,
                     f"{one.replicas:,}",
                     f"{one.places:,}",
+                    *([one.proposes] if proposing else []),
                 ),
             )
             for one in rows
@@ -218,7 +224,19 @@ def notes(scenario: Scenario) -> list[str]:
     if found is None:
         return []
     measured = ["Your own measurements do not change the plan."] * bool(scenario.measurements)
-    return [*_machines(found), *measured, *_refusals(found), *_left_out(found)]
+    return [*_proposing(scenario, found), *_machines(found), *measured, *_refusals(found), *_left_out(found)]
+
+
+def _proposing(scenario: Scenario, found: Plan) -> Iterator[str]:
+    """Whether what may propose tokens takes part in the plan."""
+    if scenario.lacks_drafter:
+        yield f"{scenario.architecture.name} is not known to have MTP layers: nothing is proposed."
+    elif scenario.proposals and found.best:
+        who, proposed = METHODS[scenario.proposals.method], quantities.count(scenario.proposals.draft_tokens, "token")
+        if found.best.proposals:
+            yield f"The plan runs with speculation: {who}, {proposed} proposed. It was also tried without."
+        else:
+            yield f"Speculation ({who}, {proposed} proposed) was tried and saves nothing here: the plan runs without."
 
 
 def _machines(found: Plan) -> Iterator[str]:

@@ -11,6 +11,7 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.passes import one_pass
 from inferdash.scenario import BASE, Scenario
+from inferdash.scenario.speculating import NONE, SPECULATED
 from inferdash.serving import planner
 from inferdash.serving.commands import SLACK, Command, commands
 from inferdash.serving.curves import Curves, curves_of, deployment_of
@@ -75,6 +76,7 @@ _READ: Final = frozenset(
             "found_share",
             "speed",
         ),
+        *SPECULATED,
         *("target_first", "target_between", "considered", "formats", "own_rents", "most_gpus", "seed"),
     }
 )
@@ -97,8 +99,13 @@ def _planned(scenario: Scenario) -> Plan | None:
     if obstacle(scenario):
         return None
     with recording():
-        kept = _curves(only(scenario, _SHAPE)) if len(scenario.considered) * len(scenario.formats) <= _KEPT else None
+        kept = _curves(only(scenario, _SHAPE)) if _scored(scenario) <= _KEPT else None
         return planner.plan(demand(scenario), offer(scenario), blocks=kept, seed=scenario.seed)
+
+
+def _scored(scenario: Scenario) -> int:
+    """Accelerators times formats, with and without proposals."""
+    return len(scenario.considered) * len(scenario.formats) * (2 if scenario.proposals else 1)
 
 
 @lru_cache(maxsize=4)
@@ -132,6 +139,7 @@ def offer(scenario: Scenario) -> Offer:
         engine=library.engines()[scenario.engine] if scenario.speed == "expected" else None,
         room=Room(rule=library.memory_of(scenario.engine), version=scenario.engine_version),
         most_gpus=scenario.most_gpus,
+        proposals=scenario.proposals,
     )
 
 
@@ -162,6 +170,7 @@ def changes(scenario: Scenario) -> dict[str, Any]:
         "pass_tokens": offer(scenario).pass_tokens,
         "rent": one.usd_per_hour / one.total_gpus,
         "batch": max(1, round(one.batch)),
+        "speculation": scenario.speculation if one.proposals else NONE,
     }
 
 
