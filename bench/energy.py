@@ -1,8 +1,8 @@
 """What `make fit` prints of power: the curve of presets/power/ from presets/measured/energy.csv, and its errors.
 
-Every error and the band are of results that the fit had not seen: each accelerator, each family of models, each task
-and each smaller source is left out in turn. Watts are expected at the measured speed; joules of a token also at the
-speed that is expected.
+Every error and the bands are of results that the fit had not seen: each accelerator, each family of models, each task
+and each smaller source is left out in turn. Watts are expected at the measured speed; joules of a token at the speed
+that is expected in service, whose numbers are fitted to the same results and with the same ones left out.
 
     python -m bench.energy            the curve, whether it is the shipped one, and the errors
     python -m bench.energy --write    the same, and writes presets/power/curve.toml
@@ -10,7 +10,7 @@ speed that is expected.
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,18 +23,21 @@ from inferdash.facts import library
 from inferdash.facts.power import PowerCurve, power_curve
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
-from inferdash.physics.energy import watts, work
+from inferdash.physics.energy import served_s, watts, work
 from inferdash.physics.expected import expected
-from inferdash.physics.parallelism import EVEN, Layout
+from inferdash.physics.parallelism import EVEN
 from inferdash.physics.passes import decode
+from inferdash.physics.served import shared_layout
 
 Array = npt.NDArray[np.float64]
 _HUBER: Final = 0.15
 """Error of a logarithm above which a result pulls no stronger."""
 _START: Final = (0.15, 1.0, 2.0, 0.6)
 """Idle, memory, compute, exponent before the fit."""
+_PACE_START: Final = (1.1, 2e-5, 0.2)
+"""Pace, seconds of a request, divided experts before the fit."""
 _STEPS: Final = 60
-_BAND: Final = (0.1, 0.9)
+_BAND: Final = (0.075, 0.925)
 _CONTEXT: Final = 512.0
 """Tokens of context where no answers are told: those that the task names."""
 _NEEDED: Final = 20
@@ -51,16 +54,19 @@ class Measured:
     family: npt.NDArray[np.str_]
     task: npt.NDArray[np.str_]
     source: npt.NDArray[np.str_]
-    memory_share: Array
-    """Share of the measured time in which memory would be busy at full bandwidth."""
-    compute_share: Array
+    load_s: Array
+    """Of a pass that writes, at full bandwidth."""
+    compute_s: Array
+    """At the full peak."""
+    expected_s: Array
+    """As the engine is expected to take."""
+    measured_s: Array
+    """From one token of a request to the next, on average over all."""
+    requests: Array
+    divided: Array
+    """1 where experts are divided over accelerators, otherwise 0."""
     watts: Array
     """Of one accelerator, over what its board draws at most."""
-    expected_memory_share: Array
-    """The same of the expected time of a pass that writes."""
-    expected_compute_share: Array
-    time_ratio: Array
-    """Expected time of a pass over the measured one."""
 
 
 def measured() -> Measured:
@@ -75,64 +81,87 @@ def measured() -> Measured:
 
 
 def _one(row: dict[str, str]) -> tuple[float, ...]:
-    chip, gpus, tensor = library.accelerators()[row["accelerator"]], int(row["gpus"]), int(row["tensor"])
-    experts = int(row["expert"])
+    chip, gpus, expert = library.accelerators()[row["accelerator"]], int(row["gpus"]), int(row["expert"])
+    # Its start commands divide the matrices over all GPUs, and the experts beside; its tables name the latter alone.
     machine = deploy(
         library.models()[row["model"]],
         chip,
         gpus=gpus,
         weights=PRECISIONS[row["weights"]],
         cache=PRECISIONS["bf16"],
-        layout=EVEN if gpus == 1 else Layout(even=False, tensor=tensor, data=gpus // tensor, expert=experts),
+        layout=EVEN if gpus == 1 else shared_layout(tensor=gpus, pipeline=1, data=1, expert=expert),
     )
     batch, past = float(row["batch"]), float(row["answer"]) / 2 if row["answer"] else _CONTEXT
     one = decode(machine, requests=batch, past=past)
     writing = expected(machine, library.engines()[row["engine"]], requests=batch, positions=1, past=past)
     if one.compute_s is None or writing is None or chip.power.board is None:
         raise ValueError(f"{row['accelerator']} has no peak or no power")
-    seconds, expected_s = batch / float(row["tokens_per_s"]), float(writing.pass_s)
-    load, compute = float(one.load_s), float(one.compute_s)
     return (
-        min(1.0, load / seconds),
-        min(1.0, compute / seconds),
+        float(one.load_s),
+        float(one.compute_s),
+        float(writing.pass_s),
+        batch / float(row["tokens_per_s"]),
+        batch,
+        float(expert > 1),
         float(row["watts"]) / chip.power.board,
-        min(1.0, load / expected_s),
-        min(1.0, compute / expected_s),
-        expected_s / seconds,
     )
 
 
-def drawn(values: Array, memory_share: Array, compute_share: Array) -> Array:
-    """Shares of the board's watts by the curve; `values` are its logarithms."""
+def drawn(values: Array, table: Measured, seconds: Array) -> Array:
+    """Shares of the board's watts by the curve where passes take so long; `values` are its logarithms."""
     idle, memory, compute, exponent = np.exp(values)
     awake = work(
-        memory=memory, memory_share=memory_share, compute=compute, compute_share=compute_share, exponent=exponent
+        memory=memory,
+        memory_share=np.minimum(1, table.load_s / seconds),
+        compute=compute,
+        compute_share=np.minimum(1, table.compute_s / seconds),
+        exponent=exponent,
     )
     found: Array = np.asarray(watts(board_w=1.0, idle=idle, work=awake))
     return found
 
 
-def fit(table: Measured, seen: npt.NDArray[np.bool_]) -> Array:
-    """Logarithms of the curve's numbers by damped Gauss-Newton steps; the loss is Huber's on logarithms."""
-    memory, compute, target = table.memory_share[seen], table.compute_share[seen], np.log(table.watts[seen])
+def served(values: Array, table: Measured) -> Array:
+    """Seconds from token to token in service; `values` are the logarithms of its numbers."""
+    pace, request_s, divided = np.exp(values)
+    found: Array = np.asarray(
+        served_s(
+            pass_s=table.expected_s,
+            pace=pace,
+            requests=table.requests,
+            request_s=request_s,
+            divided=divided * table.divided,
+        )
+    )
+    return found
 
-    def off(values: Array) -> Array:
-        return np.log(drawn(values, memory, compute)) - target
+
+def fit(table: Measured, seen: npt.NDArray[np.bool_]) -> Array:
+    """Logarithms of the numbers of the curve."""
+    return _least(lambda values: np.log(drawn(values, table, table.measured_s) / table.watts)[seen], _START)
+
+
+def fit_served(table: Measured, seen: npt.NDArray[np.bool_]) -> Array:
+    """Logarithms of the numbers of a served pass."""
+    return _least(lambda values: np.log(served(values, table) / table.measured_s)[seen], _PACE_START)
+
+
+def _least(off: Callable[[Array], Array], start: tuple[float, ...]) -> Array:
+    """Logarithms of the numbers of the least errors of logarithms, by damped Gauss-Newton steps with Huber's loss."""
+    origin = np.log(np.array(start))
 
     def loss(values: Array) -> float:
-        far = np.abs(off(values))
-        return float(
-            np.where(far < _HUBER, far**2 / 2, _HUBER * (far - _HUBER / 2)).sum() + _pull(values) @ _pull(values) / 8
-        )
+        far, pull = np.abs(off(values)), values - origin
+        return float(np.where(far < _HUBER, far**2 / 2, _HUBER * (far - _HUBER / 2)).sum() + pull @ pull / 8)
 
     values: Array
-    values, damping = np.log(np.array(_START)), 1e-2
+    values, damping = origin, 1e-2
     for _ in range(_STEPS):
         here = off(values)
         weight = np.where(np.abs(here) < _HUBER, 1.0, _HUBER / np.maximum(np.abs(here), 1e-12))
-        slope = np.stack([(off(values + step) - here) / 1e-5 for step in np.eye(4) * 1e-5], axis=1)
-        curved = slope.T @ (weight[:, None] * slope) + np.eye(4) / 4
-        down = slope.T @ (weight * here) + _pull(values) / 4
+        slope = np.stack([(off(values + step) - here) / 1e-5 for step in np.eye(len(start)) * 1e-5], axis=1)
+        curved = slope.T @ (weight[:, None] * slope) + np.eye(len(start)) / 4
+        down = slope.T @ (weight * here) + (values - origin) / 4
         moved = values - np.linalg.solve(curved + damping * np.diag(np.diag(curved)), down)
         if loss(moved) < loss(values):
             values, damping = moved, damping / 3
@@ -141,26 +170,20 @@ def fit(table: Measured, seen: npt.NDArray[np.bool_]) -> Array:
     return values
 
 
-def _pull(values: Array) -> Array:
-    far: Array = values - np.log(np.array(_START))
-    return far
-
-
 def left_out(table: Measured, way: str) -> tuple[Array, Array]:
     """Watts over the measured ones, and joules of a token likewise, of fits that had not seen the label of a result."""
     labels: npt.NDArray[np.str_] = getattr(table, way)
     power, energy = np.zeros(len(labels)), np.zeros(len(labels))
     for label in np.unique(labels):
         here = labels == label
-        values = fit(table, ~here)
-        power[here] = drawn(values, table.memory_share, table.compute_share)[here] / table.watts[here]
-        at_expected = drawn(values, table.expected_memory_share, table.expected_compute_share) * table.time_ratio
-        energy[here] = (at_expected / table.watts)[here]
+        values, seconds = fit(table, ~here), served(fit_served(table, ~here), table)
+        power[here] = (drawn(values, table, table.measured_s) / table.watts)[here]
+        energy[here] = (drawn(values, table, seconds) * seconds / table.measured_s / table.watts)[here]
     return power, energy
 
 
 def band(table: Measured, ratios: Array, seen: npt.NDArray[np.bool_]) -> tuple[float, float]:
-    """The outermost of the bands of the accelerators, as factors: of each, four of five results lie in its own."""
+    """The outermost of the bands of the accelerators, as factors: of each, 85% of the results lie in its own."""
     edges = [
         np.quantile(1 / ratios[here], _BAND)
         for chip in np.unique(table.accelerator)
@@ -170,15 +193,24 @@ def band(table: Measured, ratios: Array, seen: npt.NDArray[np.bool_]) -> tuple[f
 
 
 def found() -> PowerCurve:
-    """The curve with its band and its errors."""
+    """The curve with its bands and its errors."""
     table = measured()
     every = table.watts > 0
-    idle, memory, compute, exponent = (float(f"{value:.4g}") for value in np.exp(fit(table, every)))
+    numbers = [*np.exp(fit(table, every)), *np.exp(fit_served(table, every))]
+    names = ("idle", "memory", "compute", "exponent", "pace", "request_s", "divided")
     unseen = {way: left_out(table, way) for way in WAYS}
-    low, high = (float(f"{edge:.3f}") for edge in band(table, unseen["accelerator"][0], every))
+    edges = [band(table, ratios, every) for ratios in unseen["accelerator"]]
     held = [entry for way, ratios in unseen.items() for entry in _errors(table, way, ratios)]
-    numbers = {"idle": idle, "memory": memory, "compute": compute, "exponent": exponent, "low": low, "high": high}
-    return PowerCurve.model_validate({**numbers, "held": held})
+    return PowerCurve.model_validate(
+        {
+            **{name: float(f"{value:.4g}") for name, value in zip(names, numbers, strict=True)},
+            **{
+                name: tuple(float(f"{edge:.3f}") for edge in pair)
+                for name, pair in zip(("watts_band", "joules_band"), edges, strict=True)
+            },
+            "held": held,
+        }
+    )
 
 
 def _errors(table: Measured, way: str, ratios: tuple[Array, Array]) -> Iterator[dict[str, Any]]:
@@ -213,8 +245,8 @@ def main() -> None:
     curve = found()
     text = tomli_w.dumps(curve.model_dump())
     print(f"Power: {'the shipped curve' if curve == power_curve() else 'NOT the shipped curve'}")
-    for name in ("idle", "memory", "compute", "exponent", "low", "high"):
-        print(f"    {name:10} {getattr(curve, name):.4g}")
+    for name, value in curve.model_dump(exclude={"held"}).items():
+        print(f"    {name:12} {value}")
     print(f"{'':44}{'results':>8}{'median':>8}{'90%':>8}{'in band':>9}")
     for one in curve.held:
         name = f"{one.what}, without the {one.left_out}, {one.of}"

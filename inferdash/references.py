@@ -55,7 +55,7 @@ REFERENCES: Final[dict[str, Reference]] = {
     ),
     "measured": Reference("Fit to 2,300 of 3,380 published measurements, presets/measured/"),
     "measured-energy": Reference(
-        "Fit to 444 measured energies of the ML.ENERGY benchmark, presets/measured/energy.csv"
+        "Fit to 446 measured energies of the ML.ENERGY benchmark, presets/measured/energy.csv"
     ),
     "roofline": Reference(
         "Williams, Waterman, Patterson: Roofline, an insightful visual performance model (2009)",

@@ -39,10 +39,17 @@ class PowerCurve(Validated):
     """How strongly time at the full peak counts."""
     exponent: PositiveFloat
     """Below 1, as a little work already wakes the whole chip."""
-    low: PositiveFloat
-    """Lower edge of the band of watts, as a factor: of results that were not in the fit a tenth lie below."""
-    high: PositiveFloat
-    """Upper edge likewise."""
+    pace: PositiveFloat
+    """What a pass takes in service over the expected one: prompts are read among those that write."""
+    request_s: PositiveFloat
+    """What it takes longer for each request in it."""
+    divided: PositiveFloat
+    """What `pace` is higher by where experts are divided over accelerators, which wait for the fullest."""
+    watts_band: tuple[PositiveFloat, PositiveFloat]
+    """Edges of the band of watts at a known speed, as factors: 85% of the results of an accelerator that was not in
+    the fit lie in it, of that whose results lie the widest."""
+    joules_band: tuple[PositiveFloat, PositiveFloat]
+    """The same of joules of a token at the expected speed."""
     held: tuple[HeldOut, ...] = ()
 
 

@@ -4,11 +4,11 @@ Measured were accelerators alone, while they wrote at a steady load with prompts
 passes that only read, were not.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inferdash.facts.power import PowerCurve, power_curve
+from inferdash.facts.power import power_curve
 from inferdash.formula import Number, formula
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import Pass
@@ -44,6 +44,15 @@ def tokens_per_joule(*, tokens: Number, joules: Number) -> Number:
     return tokens / joules
 
 
+@formula(unit="s", ref="measured-energy")
+def served_s(*, pass_s: Number, pace: Number, requests: Number, request_s: Number, divided: Number) -> Number:
+    """Expected seconds of a pass in service: prompts are read among those that write, and a server stands beside.
+
+    `divided` is what waiting for the fullest adds to `pace` where experts are divided over accelerators, otherwise 0.
+    """
+    return pass_s * (pace + divided) + requests * request_s
+
+
 @dataclass(frozen=True)
 class Energy:
     """What the accelerators draw in a pass. Board power alone: no processor, no fan, no site."""
@@ -52,24 +61,23 @@ class Energy:
     """Of one accelerator."""
     joules: Number
     """Of the pass over all of them."""
-    low: float
-    """Lower edge of the band of both, as a factor."""
-    high: float
+    watts_band: tuple[float, float]
+    """Edges of the band of the watts, as factors."""
+    joules_band: tuple[float, float]
 
 
-def energy(deployment: Deployment, one: Pass, *, pass_s: Number, curve: PowerCurve | None = None) -> Energy | None:
+def energy(deployment: Deployment, one: Pass, *, pass_s: Number) -> Energy | None:
     """Watts and joules of a pass.
 
     Args:
         deployment: what runs on what.
         one: the pass, at the limit.
-        pass_s: how long it takes: as expected, or as measured.
-        curve: another than the shipped one.
+        pass_s: how long it takes, as measured.
 
     Returns:
         None where what the board draws, or a peak, is not known, or where the figure covers more than the board.
     """
-    power, found = deployment.accelerator.power, curve or power_curve()
+    power, found = deployment.accelerator.power, power_curve()
     if power.board is None or one.compute_s is None:
         return None
     awake = work(
@@ -80,4 +88,28 @@ def energy(deployment: Deployment, one: Pass, *, pass_s: Number, curve: PowerCur
         exponent=found.exponent,
     )
     drawn = watts(board_w=power.board, idle=found.idle, work=awake)
-    return Energy(drawn, joules(watts=drawn, gpus=deployment.gpus, pass_s=pass_s), found.low, found.high)
+    return Energy(drawn, joules(watts=drawn, gpus=deployment.gpus, pass_s=pass_s), found.watts_band, found.watts_band)
+
+
+def in_service(deployment: Deployment, one: Pass, *, requests: Number, pass_s: Number) -> Energy | None:
+    """Watts and joules of a pass that writes, at the speed at which such passes follow each other in service.
+
+    Args:
+        deployment: what runs on what.
+        one: the pass, at the limit.
+        requests: requests in it, over all groups.
+        pass_s: how long it is expected to take by itself.
+
+    Returns:
+        None where `energy` is.
+    """
+    curve = power_curve()
+    seconds = served_s(
+        pass_s=pass_s,
+        pace=curve.pace,
+        requests=requests / deployment.layout.data,
+        request_s=curve.request_s,
+        divided=curve.divided if deployment.layout.expert > 1 else 0,
+    )
+    found = energy(deployment, one, pass_s=seconds)
+    return found and replace(found, joules_band=curve.joules_band)

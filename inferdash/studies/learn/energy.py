@@ -8,7 +8,7 @@ from inferdash import quantities
 from inferdash.facts.carbon import grids
 from inferdash.facts.power import power_curve
 from inferdash.physics import memory
-from inferdash.physics.energy import Energy, energy, tokens_per_joule
+from inferdash.physics.energy import Energy, in_service, tokens_per_joule
 from inferdash.physics.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
@@ -19,22 +19,25 @@ _KWH: Final = 3.6e6
 
 
 def of_batch(scenario: Scenario, batch: int) -> Energy | None:
-    """The pass that writes a token for each request of a batch, as expected; None where it is not known."""
+    """A pass in service that writes a token for each request of a batch, as expected; None where it is not known."""
     machine = scenario.as_run
     one = decode(machine, requests=batch, past=scenario.prompt)
     found = expected(machine, scenario.program, requests=batch, positions=1, past=scenario.prompt)
-    return energy(machine, one, pass_s=found.pass_s) if found else None
+    return in_service(machine, one, requests=batch, pass_s=found.pass_s) if found else None
 
 
 def note() -> str:
-    """How far watts lie from measurements that the fit had not seen."""
-    unseen = {one.what: one for one in power_curve().held if one.left_out == "accelerator" and one.of == "all"}
-    watts, joules = unseen["watts"], unseen["joules"]
+    """What the joules hold, and how far they lie from measurements that the fit had not seen."""
+    curve = power_curve()
+    unseen = {one.left_out: one for one in curve.held if one.what == "joules" and one.of == "all"}
+    chip, family = unseen["accelerator"], unseen["family"]
     return (
-        "Board power only, by a fit to 446 measurements. On a GPU that the fit had not seen, watts at known speed are "
-        f"off by {quantities.percent(watts.median)} at the median and by less than {quantities.percent(watts.ninth)} "
-        f"in nine of ten; joules per token at the expected speed by {quantities.percent(joules.median)} and "
-        f"{quantities.percent(joules.ninth)}. Prompts are not counted here."
+        f"Board power only, by a fit to {chip.results:,} measurements in service. Those servers read short prompts between "
+        f"the tokens, so a pass took {curve.pace:.2g} times the expected one and {quantities.shown(curve.request_s, 's')} "
+        "more per request, which is in the joules. On a model family that the fit had not seen, joules per token are off "
+        f"by {quantities.percent(family.median)} at the median and by less than {quantities.percent(family.ninth)} in "
+        f"nine of ten; on a GPU that it had not, by {quantities.percent(chip.median)} and "
+        f"{quantities.percent(chip.ninth)}, with {quantities.percent(chip.inside)} in the band."
     )
 
 
@@ -44,10 +47,10 @@ def sentence(scenario: Scenario) -> str:
     if found is None:
         return f"The power draw or the peak of {scenario.hardware.name} is not known, so energy is not estimated."
     each, watts = float(found.joules) / scenario.batch, float(found.watts)
-    low, high = each * found.low, each * found.high
+    low, high = (each * factor for factor in found.joules_band)
     return (
-        f"At a batch of {scenario.batch:,} each GPU is expected to draw {watts:.0f} W, and an output token takes "
-        f"{quantities.digits(each)} J ({quantities.digits(low)} to {quantities.digits(high)} J at this speed)."
+        f"At a batch of {scenario.batch:,} in service each GPU is expected to draw {watts:.0f} W, and an output token "
+        f"takes {quantities.digits(each)} J ({quantities.digits(low)} to {quantities.digits(high)} J)."
     )
 
 

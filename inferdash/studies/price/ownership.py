@@ -13,7 +13,7 @@ from inferdash.facts.power import power_curve
 from inferdash.facts.purchases import prices_of
 from inferdash.facts.rents import KINDS, age, quartiles
 from inferdash.physics import memory
-from inferdash.physics.energy import energy
+from inferdash.physics.energy import in_service
 from inferdash.physics.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.pricing import feature
@@ -130,7 +130,7 @@ def _watts(scenario: Scenario, *, tokens_of_turn: float) -> tuple[float, float]:
         return 0.0, 0.0
     one = decode(machine, requests=batch, past=context)
     written = expected(machine, scenario.program, requests=batch, positions=1, past=context)
-    drawn = energy(machine, one, pass_s=written.pass_s) if written else None
+    drawn = in_service(machine, one, requests=batch, pass_s=written.pass_s) if written else None
     return power_curve().idle * board, float(drawn.watts) if drawn else board
 
 

@@ -9,7 +9,7 @@ from inferdash.facts.carbon import grids
 from inferdash.facts.power import power_curve
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
-from inferdash.physics.energy import energy
+from inferdash.physics.energy import in_service
 from inferdash.physics.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.pricing import feature
@@ -85,7 +85,8 @@ def watts_of(scenario: Scenario, one: Candidate) -> float | None:
     writing = expected(machine, scenario.program, requests=batch, positions=1, past=past)
     if writing is None:
         return None
-    drawn = energy(machine, decode(machine, requests=batch, past=past), pass_s=writing.pass_s)
+    one_pass = decode(machine, requests=batch, past=past)
+    drawn = in_service(machine, one_pass, requests=batch, pass_s=writing.pass_s)
     board = machine.accelerator.power.board
     if drawn is None or board is None:
         return None
@@ -150,17 +151,17 @@ def serving_sentence(scenario: Scenario, batch: float) -> str:
     past = scenario.prompt + scenario.answer / 2
     writing = expected(machine, program, requests=max(1.0, batch), positions=1, past=past)
     one = decode(machine, requests=max(1.0, batch), past=past)
-    drawn = energy(machine, one, pass_s=writing.pass_s) if writing else None
+    drawn = in_service(machine, one, requests=max(1.0, batch), pass_s=writing.pass_s) if writing else None
     if drawn is None:
         return f"What {scenario.hardware.name} draws, or its peak, is not known, so no energy follows."
     most = machine.accelerator.power.board or float(drawn.watts)
     gpus, grid = machine.gpus * scenario.replicas, grids()[scenario.grid]
     kwh = float(site_kwh(watts=float(drawn.watts) * gpus, hours=feature.HOURS, site_factor=scenario.site_factor))
     co2 = kwh * grid.g_per_kwh / 1000
-    watts = float(drawn.watts)
+    watts, (low, high) = float(drawn.watts), drawn.watts_band
     return (
         f"At the mean batch of a busy replica each GPU is expected to draw {watts:.0f} W "
-        f"({watts * drawn.low:.0f} to {min(most, watts * drawn.high):.0f}). A month of that takes "
+        f"({watts * low:.0f} to {min(most, watts * high):.0f}). A month of that takes "
         f"{kwh:,.0f} kWh at the meter, {quantities.shown(kwh * scenario.kwh_usd, '$')}, and {co2:,.0f} kg CO2e "
         f"({grid.name})."
     )
