@@ -1,5 +1,7 @@
 """Section 10.4: many requests in one pass."""
 
+from datetime import UTC, datetime
+
 import streamlit as st
 
 from inferdash.charts import batching as charts
@@ -10,6 +12,7 @@ from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batching as page
 from inferdash.studies.learn import energy, slots
 from inferdash.studies.numbers import Table
+from inferdash.studies.price import dated
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -71,6 +74,7 @@ controls("batch", "prompt", "gpus", "rent", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")
 parts.terms(shown, page.curve_caption(scenario, result) if drawn else "")
+st.caption(parts.plain(dated.rent(scenario, datetime.now(UTC).date())))
 sections(
     {
         "Batch by batch": batches,

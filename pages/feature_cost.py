@@ -10,13 +10,14 @@ from inferdash.charts import ranges as range_charts
 from inferdash.scenario import Scenario
 from inferdash.studies.check import own_accelerators
 from inferdash.studies.numbers import Table
-from inferdash.studies.price import api, breakdown, extras, limits, ownership, ranges, savings
+from inferdash.studies.price import api, breakdown, dated, extras, limits, ownership, ranges, savings
 from inferdash.studies.price import feature_cost as page
-from inferdash.ui import parts, state
+from inferdash.ui import parts, pricing, state
 from inferdash.ui.controls import control, controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
+today = datetime.now(UTC).date()
 result = page.study(scenario)
 shown = page.headline_numbers(scenario, result)
 
@@ -91,7 +92,7 @@ def own() -> None:
     controls("model", "weights", "accelerator", "gpus", "rent")
     st.markdown(page.own_sentence(scenario, result))
     parts.table(own_accelerators.own_table(result.own, result.own_expected, page.unit(scenario)))
-    st.caption(own_accelerators.NOTE)
+    st.caption(f"{parts.plain(dated.rent(scenario, today))} {own_accelerators.NOTE}")
     st.markdown("**Buy, rent or call an API**")
     controls("server_usd", "life", "residual", "interest", "upkeep", "people_usd")
     controls("kwh_usd", "site_factor", "colocation_usd", "grid", "rent")
@@ -100,12 +101,16 @@ def own() -> None:
     if found:
         parts.chart(owning_charts.ways(), ownership.chart_rows(found), key="owning")
         parts.table(ownership.break_even_table(found))
-        parts.table(ownership.table(scenario, found, datetime.now(UTC).date()))
-    parts.table(ownership.rent_table(scenario, datetime.now(UTC).date()))
+        parts.table(ownership.table(scenario, found, today))
+    parts.table(ownership.rent_table(scenario, today))
     st.caption(ownership.NOTE)
 
 
 def rules() -> None:
+    st.markdown("**Prices**")
+    st.text(dated.api_prices(scenario, today))
+    pricing.update()
+    pricing.price_book()
     st.markdown("**Rate limits**")
     controls("rpm", "itpm", "otpm")
     st.markdown(limits.sentence(scenario))
@@ -122,10 +127,10 @@ def more() -> None:
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
-changed = page.then_and_now(scenario, datetime.now(UTC).date())
+changed = page.then_and_now(scenario, today)
 parts.notes([changed] if changed else [])
 controls("api", "service", "marked")
-st.caption(parts.plain(savings.price_sentence(scenario)))
+st.caption(parts.plain(f"{savings.price_sentence(scenario)} {dated.api_prices(scenario, today)}"))
 controls("use_as", "users", "sessions", "volume")
 parts.picture(key="bars")
 parts.terms(shown)
@@ -137,7 +142,7 @@ sections(
         "Images, tools and agents": more,
         "Growth, margin and uncertainty": ahead,
         "On your own GPUs": own,
-        "Rate limits and cache rules": rules,
+        "Prices, rate limits and cache rules": rules,
     }
 )
 proof(scenario, page.study)

@@ -1,5 +1,7 @@
 """Meet a target: the cheapest set-up that keeps a promise."""
 
+from datetime import UTC, datetime
+
 import streamlit as st
 
 from inferdash.studies.run import plan as page
@@ -61,6 +63,7 @@ controls("load_as", *page.load_fields(scenario), "target_first", "target_between
 if parts.picture(key="frontier"):
     st.caption(page.FRONTIER)
 st.markdown(page.cost_sentence(scenario, result))
+st.caption(page.rent_days(scenario, datetime.now(UTC).date()))
 if changes:
     state.offer("Use this set-up", **changes)
 parts.notes(page.notes(scenario))

@@ -1,10 +1,12 @@
 """Section 10.3: prompt caching at an API."""
 
+from datetime import UTC, datetime
+
 import streamlit as st
 
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Table
-from inferdash.studies.price import api
+from inferdash.studies.price import api, dated
 from inferdash.studies.price import prompt_cache as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -52,6 +54,7 @@ parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(sc
 controls("api", "shared", "question", "interval", "lifetime")
 parts.picture(key="lifetime")
 parts.terms(shown, page.billing_note(scenario))
+st.caption(parts.plain(dated.api_prices(scenario, datetime.now(UTC).date())))
 sections(
     {
         "Rules of the cache": rules,

@@ -1,5 +1,7 @@
 """Section 10.4 for real traffic: requests over time."""
 
+from datetime import UTC, datetime
+
 import streamlit as st
 
 from inferdash.charts import serving as charts
@@ -7,7 +9,7 @@ from inferdash.charts import speculation as speculation_charts
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import over_time
 from inferdash.studies.numbers import Table
-from inferdash.studies.price import own_requests
+from inferdash.studies.price import dated, own_requests
 from inferdash.studies.run import serving as page
 from inferdash.studies.run import simulation, speculation, upkeep
 from inferdash.studies.run.plan import load_fields
@@ -46,6 +48,7 @@ def batch() -> None:
         parts.chart(charts.moments("batch", "requests in the batch"), moments, key="batch over time")
         parts.chart(charts.moments("cache", "of the cache in use"), moments, key="cache over time")
         parts.table(lambda one: page.figure_table(one, page.study(one)))
+        st.caption(parts.plain(dated.rent(scenario, datetime.now(UTC).date())))
 
 
 def arrivals() -> None:

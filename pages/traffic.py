@@ -1,11 +1,11 @@
 """What the reader's own requests cost, and what caching does for them."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
-from inferdash.studies.price import api, billed
+from inferdash.studies.price import api, billed, dated
 from inferdash.studies.price import traffic as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -76,6 +76,7 @@ if result and (result.block_tokens or page.is_open(result, written)):
         st.selectbox("Unit of times", page.UNIT_NAMES, key=page.UNIT, on_change=state.acted)
         st.selectbox("In dates such as 11/02/2026", page.ORDER_NAMES, key=page.DATES, on_change=state.acted)
 st.markdown(api.unpriced(scenario))
+st.caption(parts.plain(dated.api_prices(scenario, datetime.now(UTC).date())))
 if result is None:
     st.markdown(page.FILES)
 if bill:

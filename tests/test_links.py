@@ -116,6 +116,7 @@ BASELINE_1: dict[str, Any] = {
     "minimum": 0,
     "api": "own",
     "prices": "2026-11-29",
+    "book": "none",
     "service": "standard",
     "compared": (
         "anthropic/claude-haiku-5-5",

@@ -33,6 +33,10 @@ class PriceUpdateError(ValueError):
     """A list that was not taken; its text is one sentence, and what was there stays."""
 
 
+class UnconfirmedPricesError(PriceUpdateError):
+    """One that is taken where the reader confirms it."""
+
+
 @dataclass(frozen=True)
 class Taken:
     """A list that was taken."""
@@ -177,7 +181,7 @@ def _check(
         return
     moved = [key for key in left if any(map(_is_far, before[key], after[key]))]
     if moved:
-        raise PriceUpdateError(
+        raise UnconfirmedPricesError(
             f"Prices move more than {_FOLD} times ({_some(moved)}), so the list is not taken until you confirm it."
         )
     against = [
@@ -187,7 +191,7 @@ def _check(
         if key[0] == provider and fnmatch(key[1], pattern) and after[key] not in {before[key], right}
     ]
     if against:
-        raise PriceUpdateError(
+        raise UnconfirmedPricesError(
             f"Prices contradict what was checked by hand ({_some(against)}), so the list is not taken until you "
             "confirm it."
         )

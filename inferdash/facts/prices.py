@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fnmatch import fnmatch
 from functools import cache, lru_cache
+from importlib.metadata import version
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import HttpUrl
@@ -177,22 +178,50 @@ def _priced(prices: Any) -> bool:
 def forget() -> None:
     """Forgets what was kept in memory of lists, after one came or went."""
     price_list.cache_clear()
-    _of_day.cache_clear()
+    list_of.cache_clear()
+
+
+@dataclass(frozen=True)
+class ListOfDay:
+    """The list of prices that holds on a day."""
+
+    providers: Mapping[str, Any]
+    """By id, as the package has them."""
+    words: str
+    """Which list it is."""
+    newest: date
+    """The day on which it was fetched; of the bundled one, that of the newest change that it dates."""
+
+
+@cache
+def _bundled() -> ListOfDay:
+    newest = max(
+        one.constraint.start_date
+        for provider in providers_listed().values()
+        for model in provider.models
+        for one in (model.prices if isinstance(model.prices, list) else ())
+        if getattr(one.constraint, "start_date", None) and one.constraint.start_date <= datetime.now(UTC).date()
+    )
+    words = (
+        f"the list that genai-prices {version('genai-prices')} brought along, whose newest dated change is of {newest}"
+    )
+    return ListOfDay(providers_listed(), words, newest)
 
 
 @lru_cache(maxsize=512)
-def _of_day(day: date) -> Mapping[str, Any]:
-    """The providers of the newest list that was fetched by a day, or of the bundled one."""
+def list_of(day: date) -> ListOfDay:
+    """The newest list that was fetched by a day, or the bundled one."""
     from inferdash.facts import price_days  # noqa: PLC0415 - it speaks with the network, for those who ask for prices
 
     path = price_days.newest(day)
     if path is None:
-        return providers_listed()
+        return _bundled()
     try:
-        return {provider.id: provider for provider in price_days.read(path)}
+        listed = {provider.id: provider for provider in price_days.read(path)}
+        return ListOfDay(listed, f"the list of genai-prices as fetched on {path.stem}", date.fromisoformat(path.stem))
     except (price_days.PriceUpdateError, OSError) as error:
         warnings.warn(f"{path} is left out, the bundled prices hold: {error}", stacklevel=2)
-        return providers_listed()
+        return _bundled()
 
 
 def update(*, url: str, confirmed: bool) -> str:
@@ -209,7 +238,7 @@ def update(*, url: str, confirmed: bool) -> str:
         for one in corrections()
         if one.input is not None and one.output is not None
     }
-    known = list(_of_day(today).values())
+    known = list(list_of(today).providers.values())
     taken = price_days.update(known, url=url, today=today, corrected=checked, confirmed=confirmed)
     forget()
     return f"Prices of {today}: {taken.models:,} models, {taken.changed:,} with another price. Kept in {taken.path}."
@@ -229,7 +258,7 @@ def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, servi
     Raises:
         UnknownModelError: where the provider, the model or the service is not in the list, or has no price for tokens.
     """
-    known = _of_day(day).get(provider)
+    known = list_of(day).providers.get(provider)
     if known is None:
         raise UnknownModelError(f"{provider[:80]} is not in the list of prices.")
     found = next((one for one in known.models if one.id == model), None) or known.find_model(model)
@@ -263,14 +292,15 @@ def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, servi
     )
     for one in meant:
         listed = _corrected(listed, one)
-    return listed if has_it or factor is None else _each(listed, lambda rates: rates.times(factor))
+    return listed if has_it or factor is None else each_rate(listed, lambda rates: rates.times(factor))
 
 
 def _is_meant(correction: Correction, *names: str) -> bool:
     return any(fnmatch(name, correction.model) for name in names)
 
 
-def _each(listed: PriceList, change: Callable[[Rates], Rates]) -> PriceList:
+def each_rate(listed: PriceList, change: Callable[[Rates], Rates]) -> PriceList:
+    """Prices with all rates changed alike, those of large requests too."""
     tiers = tuple(replace(tier, rates=change(tier.rates)) for tier in listed.tiers)
     return replace(listed, rates=change(listed.rates), tiers=tiers)
 
@@ -301,7 +331,7 @@ def _corrected(listed: PriceList, correction: Correction) -> PriceList:
     tiers = tuple(replace(tier, inclusive=tier.inclusive or correction.inclusive) for tier in listed.tiers)
     note = " ".join(text for text in (listed.note, correction.why) if text)
     listed = replace(listed, rates=rates, tiers=tiers, note=note)
-    return _each(listed, _with_input) if correction.write_adds_input else listed
+    return each_rate(listed, _with_input) if correction.write_adds_input else listed
 
 
 def _with_input(rates: Rates) -> Rates:

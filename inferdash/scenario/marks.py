@@ -44,6 +44,14 @@ class Choices:
     names: Callable[[], Mapping[str, str]]
     quick: frozenset[str] = frozenset()
     """Ids that are known without asking for all names, which may take long."""
+    also: Callable[[str], bool] = lambda _: False
+    """Whether an id is known that nobody else may be shown."""
+    missing: str = ""
+    """What to say of an id that is not known, where it may be known elsewhere."""
+
+    def is_known(self, value: str) -> bool:
+        """Whether a value is one of the ids."""
+        return value in self.quick or self.also(value) or value in self.names()
 
     def known(self, value: str) -> str:
         """`value`, if it is one of the ids.
@@ -51,7 +59,9 @@ class Choices:
         Raises:
             PydanticCustomError: names what it should have been.
         """
-        if value not in self.quick and value not in self.names():
+        if not self.is_known(value):
+            if self.missing:
+                raise PydanticCustomError("plain", "{why}", {"why": self.missing})
             raise PydanticCustomError("choice", "is not a known {what}", {"what": self.what})
         return value
 
@@ -75,8 +85,7 @@ class Several:
         values = tuple(dict.fromkeys(values))
         if len(values) > self.most:
             raise PydanticCustomError("plain", "holds more than {most}", {"most": self.most})
-        names = self.of.names()
-        unknown = next((value for value in values if value not in names), None)
+        unknown = next((value for value in values if not self.of.is_known(value)), None)
         if unknown is not None:
             context = {"what": self.of.what, "one": unknown[:40] if unknown.isprintable() else "something"}
             raise PydanticCustomError("plain", "holds {one}, which is not a known {what}", context)

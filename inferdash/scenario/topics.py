@@ -9,7 +9,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts import library, prices
+from inferdash.facts import library, price_books, prices
 from inferdash.facts.engine import Engine
 from inferdash.facts.prices import PriceList, Rates, UnknownModelError
 from inferdash.scenario import measured
@@ -100,6 +100,11 @@ def _day(value: str) -> str:
 
 def _own_prices(scenario: "Topics") -> bool:
     return scenario.api == OWN
+
+
+def _of_book(key: str) -> bool:
+    """Whether an id may be that of a price book's model; whether the book has it is asked with the price."""
+    return key.startswith(price_books.OF_BOOK)
 
 
 def _of_api(scenario: "Topics") -> bool:
@@ -239,7 +244,7 @@ class Topics(Machine):
 
     api: Annotated[
         str,
-        Choices("API model", lambda: _apis() | {OWN: "Your own prices"}, quick=frozenset({OWN})),
+        Choices("API model", lambda: _apis() | {OWN: "Your own prices"}, quick=frozenset({OWN}), also=_of_book),
         Place("page"),
     ] = Field(OWN, title="API model")
     """A provider's model with its prices and cache rules, or your own from the page “Prompt caching”."""
@@ -247,16 +252,30 @@ class Topics(Machine):
         "2026-11-29", title="Prices of", max_length=10
     )
     """The date of the price list, such as 2026-11-29. A link keeps it."""
+    book: Annotated[
+        str,
+        Choices(
+            "price book",
+            lambda: (
+                {price_books.NONE: "No book"} | {key: book.name for key, book in price_books.beside_presets().items()}
+            ),
+            quick=frozenset({price_books.NONE}),
+            also=lambda key: price_books.find(key) is not None,
+            missing="is a price book that is not here; upload it, or ask whoever sent the link for it",
+        ),
+        Place("page"),
+    ] = Field(price_books.NONE, title="Price book")
+    """A contract's discounts and models of your own. A link holds its name and none of its contents."""
     service: Annotated[str, Choices("service", lambda: dict(_SERVICES)), Place("page", _of_api)] = Field(
         _STANDARD, title="Service"
     )
     """Service tier: batch answers within a day, flex when there is room, priority first."""
-    compared: Annotated[tuple[str, ...], Several(Choices("API model", _apis), most=30), Place("page")] = Field(
-        COMPARED, title="Compared with"
-    )
+    compared: Annotated[
+        tuple[str, ...], Several(Choices("API model", _apis, also=_of_book), most=30), Place("page")
+    ] = Field(COMPARED, title="Compared with")
     """API models for which the same tokens are priced too."""
-    beside: Annotated[tuple[str, ...], Several(Choices("API model", _apis), most=3), Place("page")] = Field(
-        BESIDE, title="Side by side"
+    beside: Annotated[tuple[str, ...], Several(Choices("API model", _apis, also=_of_book), most=3), Place("page")] = (
+        Field(BESIDE, title="Side by side")
     )
     """Up to three APIs to price side by side."""
     marked: Annotated[str, Choices("part to mark", lambda: MARKINGS), Place("page", _markable)] = Field(
@@ -355,10 +374,21 @@ class Topics(Machine):
         try:
             self.price  # noqa: B018 - raises where there is none
         except UnknownModelError:
+            if _of_book(self.api) and self.service == _STANDARD:
+                context = {
+                    "what": f"is a model of a price book, and “{self.book}” does not have it",
+                    "fields": ("api",),
+                }
+                raise PydanticCustomError("fields", "{what}", context) from None
             named = ("api", "prices") if self.service == _STANDARD else ("service",)
             what = {"what": "of that day" if self.service == _STANDARD else f"for {self.api}", "fields": named}
             raise PydanticCustomError("fields", "has no price {what} in the list", what) from None
         return self
+
+    @property
+    def price_book(self) -> price_books.PriceBook | None:
+        """The price book that is chosen; None where there is none, or it is here no more."""
+        return price_books.find(self.book)
 
     @property
     def price(self) -> PriceList:
@@ -368,8 +398,14 @@ class Topics(Machine):
             UnknownModelError: where the model had no price of that service that day, in a scenario not validated.
         """
         if self.api != OWN:
+            book = self.price_book
+            if _of_book(self.api):
+                if book is None:
+                    raise UnknownModelError("The model is of a price book, and none is chosen.")
+                return book.price(self.api, service=self.service)
             provider, _, model = self.api.partition("/")
-            return prices.price_list(provider, model, day=date.fromisoformat(self.prices), service=self.service)
+            listed = prices.price_list(provider, model, day=date.fromisoformat(self.prices), service=self.service)
+            return book.discounted(listed) if book else listed
         input_usd = Decimal(str(self.input_usd))
         return prices.entered(
             Rates(

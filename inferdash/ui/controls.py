@@ -34,6 +34,11 @@ _SAID: Final[dict[str, dict[str, Callable[[Scenario], str]]]] = {
     "layout": {AUTO: lambda s: f"As engines do: {s.run.sharing.words}"},
 }
 """Field -> id -> its name, where that follows from the scenario."""
+_OF_READER: Final[dict[str, Callable[[Scenario], dict[str, str]]]] = {
+    **dict.fromkeys(("api", "compared", "beside"), lambda s: s.price_book.named() if s.price_book else {}),
+    "book": lambda s: {s.book: s.price_book.name} if s.price_book else {},
+}
+"""Field -> ids that nobody else is shown, with their names."""
 _ASIDE: Final[dict[str, Callable[[Scenario], str]]] = {"weights": lambda s: s.format_note}
 """Field -> a sentence below it."""
 _FEW: Final = 3
@@ -89,11 +94,14 @@ def _widget(name: str, value: Any, key: str, *, everywhere: bool) -> None:
         "args": (name, key),
         "kwargs": {"everywhere": everywhere},
     }
+    mine = _OF_READER[name](state.scenario()) if name in _OF_READER else {}
     choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)
     if choices:
-        _choice(label, dict(choices.names()) | now, value, common)
+        names = dict(choices.names()) | now | mine
+        names.setdefault(value, value)
+        _choice(label, names, value, common)
     elif several:
-        names = several.of.names()
+        names = {one: one for one in value} | dict(several.of.names()) | mine
         st.multiselect(
             label,
             list(names),

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from inferdash import links
 from inferdash.cli import main
 from inferdash.facts import price_days, prices
 from inferdash.facts.price_days import PriceUpdateError, newest, read, update
+from inferdash.studies.price import dated
 
 TODAY = date(2026, 12, 5)
 
@@ -155,6 +157,31 @@ def test_a_price_is_that_of_the_newest_list_of_its_day(tmp_path: Path, monkeypat
     finally:
         monkeypatch.delenv("INFERDASH_PRICES")
         prices.forget()
+
+
+def test_a_second_list_leaves_the_numbers_of_earlier_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A month by link, before any list was fetched, after one, and after another one."""
+    monkeypatch.setenv("INFERDASH_PRICES", str(tmp_path))
+    bundled = prices.price_list("openai", "gpt-6-sol", day=TODAY).rates.input
+
+    def a_maker(usd: float) -> bytes:
+        listed = a_list(**{"gpt-6-sol": (usd, 30)})
+        return json.dumps([{**listed[0], "id": "openai"}]).encode()
+
+    links_of = {day: f"api=openai/gpt-6-sol&prices={day}&v=2" for day in ("2026-11-29", "2026-12-05", "2026-12-20")}
+    seen: list[dict[str, float]] = []
+    for fetched in (None, ("2026-12-05", 7), ("2026-12-20", 9)):
+        if fetched:
+            (tmp_path / f"{fetched[0]}.json").write_bytes(a_maker(fetched[1]))
+        prices.forget()
+        seen.append({day: float(links.decode(link).scenario.price.rates.input) for day, link in links_of.items()})
+    now = float(bundled)
+    assert [list(one.values()) for one in seen] == [[now, now, now], [now, 7, 7], [now, 7, 9]]
+    told = dated.api_prices(links.decode(links_of["2026-12-20"]).scenario, date(2026, 12, 24))
+    assert "as fetched on 2026-12-20" in told
+    assert "more than a year old" in dated.api_prices(links.decode(links_of["2026-12-20"]).scenario, date(2028, 1, 1))
+    monkeypatch.delenv("INFERDASH_PRICES")
+    prices.forget()
 
 
 def test_a_list_that_was_spoilt_is_left_out_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

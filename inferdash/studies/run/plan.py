@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.rents import age
 from inferdash.pricing.feature import HOURS
 from inferdash.scenario import Scenario
 from inferdash.scenario.speculating import METHODS
@@ -298,6 +300,22 @@ def rent_table(scenario: Scenario) -> Table:
         sellers = "" if rent is None else f"{quantities.count(rent.sellers, 'seller')}, {rent.said()}"
         rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, sellers, "you" if own is not None else "quotes")))
     return Table(("used, per hour", "middle half of quotes", "on demand", "from"), tuple(rows), head="One GPU")
+
+
+def rent_days(scenario: Scenario, today: date) -> str:
+    """When the rents were asked that a plan chooses by, and what of them is old."""
+    chips = [library.accelerators()[key] for key in scenario.considered if key not in scenario.rents]
+    rents = [chip.rent for chip in chips if chip.rent]
+    if not rents:
+        return "All rents are yours." if scenario.rents else ""
+    oldest, newest = min(one.oldest for one in rents), max(one.newest for one in rents)
+    when = f"read {oldest} to {newest}" if oldest else f"read until {newest}, some on a day unknown"
+    said = f"Rents are medians of what sellers asked on demand, {when}"
+    old = [chip.name for chip in chips if chip.rent and age(chip.rent.newest, today)]
+    return f"{said}; more than a year old for {', '.join(old)}." if old else f"{said}. {NO_SERIES}"
+
+
+NO_SERIES: Final = "None is fetched: no open series was found that has these sellers with a day for each price."
 
 
 def rent_sources(scenario: Scenario) -> str:
