@@ -69,14 +69,13 @@ def ahead() -> None:
     st.markdown("**Sensitivity**")
     st.markdown("The month with a quarter less and a quarter more of each input; the dashed line is now.")
     parts.chart(charts.drivers(), page.driver_rows(scenario, result), key="drivers")
-    st.markdown("**Low, middle and high**")
-    spread()
 
 
 def spread() -> None:
     control("ranges")
     if not scenario.ranges:
         st.markdown(ranges.EXAMPLE)
+        state.offers(ranges.suggested(scenario))
         return
     found = ranges.results(scenario, result)
     st.markdown(parts.plain(ranges.sentence(found)))
@@ -85,7 +84,7 @@ def spread() -> None:
     if bins:
         parts.chart(range_charts.histogram(), {"bins": bins}, key="ranges")
     st.markdown(ranges.share_sentence(scenario))
-    st.caption(ranges.NOTE)
+    st.caption(ranges.note(scenario))
 
 
 def own() -> None:
@@ -134,13 +133,16 @@ st.caption(parts.plain(f"{savings.price_sentence(scenario)} {dated.api_prices(sc
 controls("use_as", "users", "sessions", "volume")
 parts.picture(key="bars")
 parts.terms(shown)
+if scenario.ranges:
+    state.opens("Low, middle and high", once=scenario.ranges)
 sections(
     {
         "Ways to save": save,
         "Other APIs and models": elsewhere,
         "By part of the prompt and by turn": detail,
         "Images, tools and agents": more,
-        "Growth, margin and uncertainty": ahead,
+        "Low, middle and high": spread,
+        "Growth and margin": ahead,
         "On your own GPUs": own,
         "Prices, rate limits and cache rules": rules,
     }

@@ -11,6 +11,7 @@ from inferdash.ui.controls import control, controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
+today = datetime.now(UTC).date()
 result = page.study(scenario)
 shown = page.headline_numbers(scenario, result)
 choices = page.choice_table(result)
@@ -55,7 +56,7 @@ def energy() -> None:
     st.markdown(upkeep.sentence(scenario, found))
     if found:
         parts.table(upkeep.table(found))
-    st.caption(upkeep.NOTE)
+    st.caption(parts.plain(f"{upkeep.bought_on(scenario, found, today)} {upkeep.NOTE}"))
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario), marked=False)
@@ -63,7 +64,7 @@ controls("load_as", *page.load_fields(scenario), "target_first", "target_between
 if parts.picture(key="frontier"):
     st.caption(page.FRONTIER)
 st.markdown(page.cost_sentence(scenario, result))
-st.caption(page.rent_days(scenario, datetime.now(UTC).date()))
+st.caption(page.rent_days(scenario, today))
 if changes:
     state.offer("Use this set-up", **changes)
 parts.notes(page.notes(scenario))

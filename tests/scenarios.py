@@ -114,7 +114,7 @@ def drawn(name: str, random: Random, *, usual: bool, corner: type[Ge] | type[Le]
     if choices:
         if random.random() < 0.5 and name in _OPENING:
             return random.choice(_OPENING[name])
-        return random.choice([one for one in choices.names() if one != default or not usual])
+        return random.choice([one for one in choices.names() if one != default or not usual] or [default])
     if several:
         names = list(several.of.names())
         return tuple(random.sample(names, random.randint(1, min(several.most, len(names), 3 if usual else 999))))

@@ -72,6 +72,8 @@ class _Session:
     """The field of which several values stand in a table."""
     values: dict[str, Any] = field(default_factory=dict)
     """Field -> its values in such a table, as they were entered."""
+    opened_for: set[tuple[str, str]] = field(default_factory=set)
+    """Sections that were opened for the reader, and for what."""
 
 
 def sync(page: str) -> None:
@@ -282,9 +284,17 @@ def is_open(section: str) -> bool:
     return _section(section) in _session().opened
 
 
-def opens(section: str) -> None:
-    """Opens a section; to be called before it is drawn."""
-    _session().opened.add(_section(section))
+def opens(section: str, *, once: str = "") -> None:
+    """Opens a section; to be called before it is drawn.
+
+    Args:
+        section: its heading.
+        once: for what it opens; after that the reader may close it. Empty: it stays open.
+    """
+    session = _session()
+    if not once or (section, once) not in session.opened_for:
+        session.opened_for.add((section, once))
+        session.opened.add(_section(section))
 
 
 def toggled(section: str, widget: str) -> None:

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inferdash import links
+from inferdash.facts import library
 from inferdash.pricing.ranges import Range, read_range, spread, uniforms, variance_shares
 from inferdash.scenario import Scenario
-from inferdash.studies.price import feature_cost, ranges, session
+from inferdash.studies.price import feature_cost, ownership, ranges, session
 from tests.scenarios import valid
 
 
@@ -98,6 +99,23 @@ def test_the_table_names_each_way_with_its_point() -> None:
     # The month is linear in its users but for what they keep warm together.
     assert (one.low, one.middle, one.high) == pytest.approx((0.6 * point, point, 1.4 * point), rel=0.03)
     assert next(iter(ranges.shares(decoded.scenario).values())) == pytest.approx(1)
+
+
+def test_the_question_of_the_tickets_is_answered_by_its_link() -> None:
+    """Three APIs, and GPUs rented and bought: each with its low, middle and high; bought ones as owning counts them."""
+    one = links.decode(library.scenarios()["15-tickets"].link).scenario
+    result = feature_cost.study(one)
+    found = ranges.results(one, result)
+    assert len(found) == 5
+    assert all(each.low <= each.middle <= each.high for _, each in found.values())
+    own = ownership.ownership(one, result)
+    assert own is not None
+    assert found["Qwen3 32B on NVIDIA H200 SXM, bought"][0] == pytest.approx(own.owned.total_usd)
+    assert found["Qwen3 32B on NVIDIA H200 SXM, rented"][0] == pytest.approx(own.rent_usd)
+    paid = ranges.results(one.model_copy(update={"people_usd": 5000}), result)
+    assert paid["Qwen3 32B on NVIDIA H200 SXM, bought"][0] == pytest.approx(own.owned.total_usd + 5000 * 720 / 730)
+    for said in ranges.suggested(one).values():
+        assert links.decode(f"ranges={said['ranges']}&use_as=month&v=2").problems == ()
 
 
 def test_a_hundred_thousand_draws_take_a_moment() -> None:

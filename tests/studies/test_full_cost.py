@@ -11,8 +11,8 @@ from inferdash.facts import library
 from inferdash.facts.power import power_curve
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import energy
-from inferdash.studies.price import extras, feature_cost, limits, ownership, session
-from inferdash.studies.run import upkeep
+from inferdash.studies.price import dated, extras, feature_cost, limits, ownership, session
+from inferdash.studies.run import plan, upkeep
 
 API = "api=anthropic/claude-sonnet-5-5"
 
@@ -94,6 +94,14 @@ def test_a_price_of_years_ago_says_so() -> None:
     assert "prices of 2022-11, more than a year old" in said
 
 
+def test_rents_and_prices_of_apis_say_their_days() -> None:
+    now, later = date(2026, 11, 30), date(2028, 11, 30)
+    for told in (plan.rent_days, dated.rent, dated.api_prices):
+        assert "2026-" in told(links.BASELINE, now)
+        assert "more than a year old" not in told(links.BASELINE, now)
+        assert "more than a year old" in told(links.BASELINE, later)
+
+
 def test_a_price_that_was_not_found_is_asked_for() -> None:
     one = scenario(f"{API}&accelerator=l40s")
     found = ownership.ownership(one, feature_cost.study(one))
@@ -124,6 +132,8 @@ def test_a_plan_says_rent_energy_and_owning_of_what_holds() -> None:
     assert "Least rent" in said
     assert "Least energy" in said
     assert "Cheapest to own" in said
+    assert upkeep.bought_on(one, found, date(2026, 11, 30)).count("2026") == 2
+    assert upkeep.bought_on(one, found, date(2028, 11, 30)).count("more than a year old") == 2
 
 
 def test_what_replicas_draw_is_told_for_the_batch_that_was_simulated() -> None:

@@ -100,5 +100,8 @@ def own_table(limit: Own, as_expected: Own, unit: str = "user") -> Table:
         ("A million output tokens", "$", "usd_per_mtok_written"),
     )
     cells = [Row(label, unit, tuple(getattr(one, name) for one in both)) for label, unit, name in rows]
-    even = tuple("never" if one.break_even is None else quantities.count(ceil(one.break_even), unit) for one in both)
+    what, month, _ = unit.partition(" a month")  # "2 requests a month"
+    even = tuple(
+        "never" if one.break_even is None else f"{quantities.count(ceil(one.break_even), what)}{month}" for one in both
+    )
     return Table(("limit", "expected"), (*cells, Row("Pays off from", "word", even)), head="Own accelerators")

@@ -31,13 +31,14 @@ def note() -> str:
     curve = power_curve()
     unseen = {one.left_out: one for one in curve.held if one.what == "joules" and one.of == "all"}
     chip, family = unseen["accelerator"], unseen["family"]
+    more = f"{curve.pace:.2g} times the expected one and {quantities.shown(curve.request_s, 's')} more per request"
     return (
-        f"Board power only, by a fit to {chip.results:,} measurements in service. Those servers read short prompts between "
-        f"the tokens, so a pass took {curve.pace:.2g} times the expected one and {quantities.shown(curve.request_s, 's')} "
-        "more per request, which is in the joules. On a model family that the fit had not seen, joules per token are off "
-        f"by {quantities.percent(family.median)} at the median and by less than {quantities.percent(family.ninth)} in "
-        f"nine of ten; on a GPU that it had not, by {quantities.percent(chip.median)} and "
-        f"{quantities.percent(chip.ninth)}, with {quantities.percent(chip.inside)} in the band."
+        f"Board power only, by a fit to {chip.results:,} measurements in service. Short prompts were read between the "
+        f"tokens there, so a pass took {more}, which is in the joules. On a model family that the fit had not seen, "
+        f"joules per token are off by {quantities.percent(family.median)} at the median and by less than "
+        f"{quantities.percent(family.ninth)} in nine of ten; on a GPU that it had not, by "
+        f"{quantities.percent(chip.median)} and {quantities.percent(chip.ninth)}, with "
+        f"{quantities.percent(chip.inside)} in the band."
     )
 
 

@@ -44,6 +44,8 @@ class Ownership:
     api_usd: float
     rent_usd: float
     machines: int
+    gpus: int
+    """In all of them."""
     bought: Purchase
     """All the machines."""
     owned: Owned
@@ -105,6 +107,7 @@ def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
         api_usd=result.month_usd,
         rent_usd=own.month_usd,
         machines=count,
+        gpus=own.gpus,
         bought=bought,
         owned=month,
         co2_kg=month.kwh * grids()[scenario.grid].g_per_kwh / 1000 if busy else None,

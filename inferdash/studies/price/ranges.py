@@ -17,11 +17,14 @@ from inferdash.studies.numbers import Row, Table
 from inferdash.studies.price import session
 from inferdash.studies.price.api import known_price
 from inferdash.studies.price.feature_cost import FeatureCost
+from inferdash.studies.price.ownership import ownership
 
-NOTE: Final = (
+_NOTE: Final = (
     f"{COUNT:,} draws of all ranges together, each independent of the others, always the same ones. P10: one month in "
-    "ten costs less; P90: one in ten costs more. Images, tools and agents are not in it."
+    "ten costs less; P90: one in ten costs more. Images, tools and agents are not in it. Own GPUs run the model "
+    "that is named, which may answer worse than that of an API: compare answers before prices."
 )
+_NOBODY: Final = "Nobody is paid to run them until you enter it under “Buy, rent or call an API”."
 EXAMPLE: Final = "Write ranges as: users 20k..60k, answer ±20%, question 200/400/900 (low, likely, high)."
 _BINS: Final = 40
 
@@ -85,15 +88,15 @@ def _sessions(scenario: Scenario, of: Callable[[str], Number]) -> Number:
     return of("users") * of("sessions") * feature.DAYS
 
 
-def _own(scenario: Scenario, result: FeatureCost) -> Callable[[Mapping[str, Number]], Number] | None:
-    """The rent of a month, as a function of the ranged inputs: machines follow requests and tokens of a turn."""
+def _gpus(scenario: Scenario, result: FeatureCost) -> Callable[[Mapping[str, Number]], Number] | None:
+    """The GPUs that it takes, as a function of the ranged inputs: machines follow requests and what each writes."""
     own = result.own_expected
     if own.gpus is None or own.month_usd is None or not own.utilization:
         return None
     size = scenario.as_run.gpus
     busy = own.utilization * own.gpus / size
 
-    def usd(inputs: Mapping[str, Number]) -> Number:
+    def gpus(inputs: Mapping[str, Number]) -> Number:
         def of(name: str) -> Number:
             return inputs.get(name, getattr(scenario, name))
 
@@ -107,9 +110,25 @@ def _own(scenario: Scenario, result: FeatureCost) -> Callable[[Mapping[str, Numb
             return float(getattr(scenario, name))
 
         work = busy * requests(of) / requests(point) * written(of) / max(1, written(point))
-        return np.maximum(1.0, np.ceil(work * PEAK)) * of("rent") * size * feature.HOURS
+        return np.maximum(1.0, np.ceil(work * PEAK)) * size
 
-    return usd
+    return gpus
+
+
+def _own(scenario: Scenario, result: FeatureCost) -> dict[str, Callable[[Mapping[str, Number]], Number]]:
+    """The month on rented GPUs, and on the same ones where they are bought; nothing where they cannot serve."""
+    gpus, bought = _gpus(scenario, result), ownership(scenario, result)
+    if gpus is None:
+        return {}
+    machine = f"{scenario.architecture.name} on {scenario.hardware.name}"
+    ways: dict[str, Callable[[Mapping[str, Number]], Number]] = {
+        f"{machine}, rented": lambda inputs: gpus(inputs) * inputs.get("rent", scenario.rent) * feature.HOURS
+    }
+    if bought:
+        people = bought.owned.people_usd
+        each = (bought.owned.total_usd - people) / bought.gpus
+        ways[f"{machine}, bought"] = lambda inputs: gpus(inputs) * each + people
+    return ways
 
 
 def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, Spread]]:
@@ -124,9 +143,7 @@ def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, S
             ways[price.name] = month(other)
     if scenario.api == OWN:
         ways = {"Your own prices": month(scenario), **ways}
-    own = _own(scenario, result)
-    if own:
-        ways[f"{scenario.hardware.name}, rented"] = own
+    ways |= _own(scenario, result)
     return {name: (float(np.max(usd({}))), spread(np.broadcast_to(usd(inputs), COUNT))) for name, usd in ways.items()}
 
 
@@ -137,10 +154,28 @@ def table(found: Mapping[str, tuple[float, Spread]]) -> Table:
 
 
 def sentence(found: Mapping[str, tuple[float, Spread]]) -> str:
-    """The first way in words."""
+    """The first way in words, and the one that costs least at the median."""
     name, (_, one) = next(iter(found.items()))
     low, middle, high = (quantities.shown(usd, "$") for usd in (one.low, one.middle, one.high))
-    return f"On {name} a month costs {middle} at the median; 80% of draws lie between {low} and {high}."
+    said = f"On {name} a month costs {middle} at the median; 80% of draws lie between {low} and {high}."
+    least = min(found, key=lambda way: found[way][1].middle)
+    if least == name:
+        return f"{said} None of the others costs less."
+    return f"{said} Least at the median costs {least}, {quantities.shown(found[least][1].middle, '$')}."
+
+
+def note(scenario: Scenario) -> str:
+    """How the months were drawn, and what is not in them."""
+    return f"{_NOTE} {_NOBODY}" if not scenario.people_usd else _NOTE
+
+
+def suggested(scenario: Scenario) -> dict[str, dict[str, str]]:
+    """What a button says -> ranges to begin with: the use alone, and the use with the lengths of texts."""
+    use = "users" if scenario.use_as == "users" else "volume"
+    return {
+        "Use ±25%": {"ranges": f"{use} ±25%"},
+        "Use and lengths ±25%": {"ranges": f"{use} ±25%, question ±25%, documents_tokens ±25%, answer ±25%"},
+    }
 
 
 def shares(scenario: Scenario) -> dict[str, float]:

@@ -315,7 +315,7 @@ def rent_days(scenario: Scenario, today: date) -> str:
     return f"{said}; more than a year old for {', '.join(old)}." if old else f"{said}. {NO_SERIES}"
 
 
-NO_SERIES: Final = "None is fetched: no open series was found that has these sellers with a day for each price."
+NO_SERIES: Final = "Rents are not fetched: no open series was found that has these sellers with a day for each price."
 
 
 def rent_sources(scenario: Scenario) -> str:

@@ -1,6 +1,7 @@
 """What set-ups that hold a target draw and cost to own: a plan for the least rent, the least energy, or to buy."""
 
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Final
 
 from inferdash import quantities
@@ -8,6 +9,8 @@ from inferdash.facts import library
 from inferdash.facts.carbon import grids
 from inferdash.facts.power import power_curve
 from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.purchases import prices_of
+from inferdash.facts.rents import age
 from inferdash.physics.deployment import deploy
 from inferdash.physics.energy import in_service
 from inferdash.physics.expected import expected
@@ -115,9 +118,12 @@ def table(found: list[Kept]) -> Table:
     )
 
 
+def _short(accelerator: str) -> str:
+    return library.accelerators()[accelerator].name.removeprefix("NVIDIA ")
+
+
 def _name(one: Candidate) -> str:
-    chip = library.accelerators()[one.accelerator].name.removeprefix("NVIDIA ")
-    return f"{one.total_gpus} × {chip}, {PRECISIONS[one.weights].name}, {one.layout.words}"
+    return f"{one.total_gpus} × {_short(one.accelerator)}, {PRECISIONS[one.weights].name}, {one.layout.words}"
 
 
 def sentence(scenario: Scenario, found: list[Kept]) -> str:
@@ -136,6 +142,18 @@ def sentence(scenario: Scenario, found: list[Kept]) -> str:
         least = min(bought, key=lambda entry: entry.own_usd or 0.0)
         said.append(f"Cheapest to own: {_name(least.one)}, {quantities.shown(least.own_usd or 0.0, '$')} a month.")
     return " ".join(said)
+
+
+def bought_on(scenario: Scenario, found: list[Kept], today: date) -> str:
+    """Of which day the prices are at which machines are bought, and which of them are old."""
+    if scenario.server_usd:
+        return f"GPUs are bought at ${scenario.server_usd:,.0f} each, as you entered."
+    said = []
+    for key in dict.fromkeys(entry.one.accelerator for entry in found if entry.own_usd is not None):
+        newest = max(one.read for one in prices_of(key))
+        old = age(newest, today)
+        said.append(f"{_short(key)} {newest}{f', {old}' if old else ''}")
+    return f"Prices to buy are of: {'; '.join(said)}." if said else "No price to buy was found."
 
 
 NOTE: Final = (
