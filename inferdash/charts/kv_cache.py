@@ -75,6 +75,6 @@ def memory() -> dict[str, Any]:
                 alt.X("end_b:Q"), y=alt.value(0), text="label:N"
             ),
         ),
-        description="What lies in the memory of each GPU.",
+        description="What is in the memory of each GPU.",
         height=theme.HEIGHT,
     )

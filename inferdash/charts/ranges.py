@@ -38,6 +38,6 @@ def per_joule() -> dict[str, Any]:
                 alt.Y("tokens_per_j:Q", axis=theme.axis("output tokens per joule")),
             )
         ),
-        description="Tokens that a joule of the accelerators writes against the batch.",
+        description="Output tokens per joule against the batch.",
         height=theme.HEIGHT,
     )

@@ -383,7 +383,7 @@ def test_a_page_that_fails_leaves_a_way_out(monkeypatch: pytest.MonkeyPatch, cap
     assert [title.value for title in app.title] == ["This page cannot be shown for this scenario."]
     assert "ZeroDivisionError" in caplog.text
     app.button(key="reset_failed").click().run()
-    assert app.title[0].value.startswith("1 GPU of NVIDIA H100 SXM can hold")
+    assert app.title[0].value.startswith("1 × NVIDIA H100 SXM can hold")
     assert address(app) == {"v": "2"}
 
 

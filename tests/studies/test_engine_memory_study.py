@@ -116,7 +116,7 @@ def test_the_nearest_starts_are_of_the_same_engine_and_size() -> None:
 
 def test_the_sentence_says_whether_it_starts() -> None:
     said: dict[str, dict[str, Any]] = {
-        "vLLM surely starts": {},
+        "vLLM is sure to start": {},
         "vLLM probably does not start": {"model": "gpt-oss-120b", "weights": "mxfp4", "prompt": 4096},
         "vLLM does not start": {"model": "llama-3.1-405b"},
         "SGLang probably starts": {"engine": "sglang"},

@@ -66,7 +66,7 @@ def test_limits_say_by_how_much_a_queue_grows() -> None:
     assert requests.needed == pytest.approx(1_440_000 / 43_200 * 2.5)
     assert requests.queue_a_minute == pytest.approx(requests.needed - 50)
     assert tokens.queue_a_minute == answers.queue_a_minute == 0
-    assert "do not hold" in limits.sentence(one)
+    assert "are too low" in limits.sentence(one)
     assert "are enough for the busiest hour" in limits.sentence(scenario("use_as=month&volume=1000&rpm=50"))
 
 

@@ -291,3 +291,12 @@ def test_a_curve_ends_where_it_was_measured() -> None:
     here = links.decode(f"model=glm-5.2&speculation=mtp&draft_tokens=3&{curve}&v=2").scenario
     assert here.proposals
     assert here.proposals.tokens_per_pass == 2.99
+
+
+@pytest.mark.parametrize(("of_capacity", "said"), [(0.9, False), (0.985, True), (1.01, True), (1.2, False)])
+def test_a_load_at_the_capacity_is_said_to_be(of_capacity: float, said: bool) -> None:
+    most = of("v=2")[1].ceiling_requests_per_s
+    assert most
+    scenario, result = of(f"load={of_capacity * most:.4g}&v=2")
+    assert any("at the capacity" in one for one in serving.notes(scenario, result, None)) == said
+    assert ("Overloaded" in serving.sentence(scenario, result)) == (of_capacity > 1.1)

@@ -209,7 +209,7 @@ def sentence(scenario: Scenario) -> str:
         case "measured":
             return f"A set-up like yours was measured: {near}."
         case "between":
-            return f"Yours lies between set-ups that were measured; the nearest is {near}."
+            return f"Yours is between set-ups that were measured; the nearest is {near}."
     more = len(found.respects) - _MOST
     respects = ", ".join(found.respects[:_MOST]) + (f" and {more} more" if more > 0 else "")
     return f"Beyond what was measured: {respects}. The nearest is {near}."

@@ -352,7 +352,7 @@ def curve_caption(scenario: Scenario, result: Batching) -> str:
     if apart(scenario):
         said.append("Solid: the limit, with all of the memory. Dashed: expected, with what an engine leaves of it.")
         if _is_cut(scenario, result):
-            said.append("The limit of the smallest batches lies beyond the right edge.")
+            said.append("The limit of the smallest batches is beyond the right edge.")
     elif result.max_batch < max(result.compared_batch, CHAPTER_BATCHES[-1]):
         said.append("The dashed part does not fit in the memory.")
     return " ".join(said)

@@ -70,7 +70,7 @@ class ComputeVsMemory:
     time_to_first_token: FirstToken = part("time to first token")
     answer_s: float | None = number("s", "rest of the answer (limit)")
     largest_batch: int = number("requests", "largest batch that fits")
-    fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
+    fewest_gpus: int = number("GPUs", "fewest accelerators that fit the scenario")
     speculation: Speculation = part("speculative decoding")
     expected: Expected = part("limit and expected")
 

@@ -22,7 +22,7 @@ class Overview:
     largest_batch: int = number("requests", "largest batch that fits, each request with its prompt")
     usd_per_mtok_written: float | None = number("$", "a million output tokens on rented accelerators (limit)")
     compared_batch: int = number("requests", "batch of that price")
-    fewest_gpus: int = number("GPUs", "fewest accelerators that hold the scenario")
+    fewest_gpus: int = number("GPUs", "fewest accelerators that fit the scenario")
     capacity: Estimate = part("largest batch that fits", "requests")
     output_speed: Estimate = part("output speed of one request", "tokens/s")
     time_to_first_token: Estimate = part("time to first token, through a server that is free", "s")

@@ -61,7 +61,9 @@ def bill(counts: Counts, *, by: Sequence[str], against: Sequence[str], day: date
     said = billed.unknown_sentences(billed.unknown(counts))
     said += [lacking] if (lacking := billed.lacks(counts, own)) else []
     if totals:
-        said.append(f"{totals:,} of its lines have the tokens of a whole day: no prices of long prompts hold there.")
+        said.append(
+            f"{totals:,} of its lines are totals of a whole day, so long-prompt prices are not applied to them."
+        )
     if any(counts.asked.values()):
         said.append("Requests that name the blocks of their prompts are not in the bill: inferdash replay reads them.")
     return Bill(

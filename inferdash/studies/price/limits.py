@@ -79,6 +79,6 @@ def sentence(scenario: Scenario) -> str:
         return f"The limits are enough for the busiest hour, which has {PEAK:g} times the requests of the mean one."
     worst = max(over, key=lambda one: one.needed / one.limit)
     return (
-        f"The limits do not hold the busiest hour: {worst.name.lower()} are needed {worst.needed / worst.limit:.1f} "
-        f"times as fast as they are let through, so the queue grows while it lasts."
+        f"The limits are too low for the busiest hour: {worst.name.lower()} need {worst.needed / worst.limit:.1f} "
+        f"times the limit, so the queue grows while it lasts."
     )

@@ -21,10 +21,10 @@ _MOST_BLOCKS: Final = 400_000
 """Different blocks of prompts that are told apart, the first ones."""
 _TIMELESS: Final = "The file has no timestamps, so its requests cannot be replayed in time."
 INTRO: Final = (
-    "Upload a log or a trace, in the forms that “Your traffic” reads: its requests come as they came, with their own "
-    "lengths. Where the file names the blocks of prompts, what came before is found in the cache of its replica while "
-    "there is room for it: the block that was used least recently gives way. Times and lengths stay in the memory of "
-    "this server for a while; nothing of the file is stored, logged or sent on."
+    "Upload a log or a trace that “Your traffic” reads: its requests arrive at their own times, with their own "
+    "lengths. Where the file has block ids of prompts, earlier blocks are read from the prefix cache of their replica "
+    "while there is room; the least recently used block is evicted. Times and lengths stay in the memory of this "
+    "server for a while; nothing of the file is stored, logged or passed on."
 )
 
 

@@ -29,9 +29,9 @@ WITH_SERVER: Final = 1.35
 """Price of an accelerator in its server over its own: eight H100, 325,000 over 240,000 dollars."""
 NOTE: Final = (
     "A month is 30 days. Machines are bought whole and paid off in equal parts over their life. They draw idle power "
-    "when nothing comes and, as they write, what is expected of the pass; the site adds its factor. Along the chart "
-    "tokens grow with the use; where a machine is added, costs may also jump across each other. Reserved rents are "
-    "assumptions of one cost model, no quotes."
+    "without requests and, while decoding, what is expected of the pass; the site adds its factor. Along the chart "
+    "tokens grow with usage; where a machine is added, costs jump. Reserved rents are assumptions of one cost model, "
+    "not quotes."
 )
 
 

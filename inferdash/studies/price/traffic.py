@@ -202,9 +202,7 @@ def read(stream: Readable, rules: tuple[Rules, ...], written: Written | None = N
     said = []
     if totals:
         lines = "1 line has" if totals == 1 else f"{totals:,} lines have"
-        said.append(
-            f"{lines} the tokens of a whole day, not of a request: no prices of long prompts are applied there."
-        )
+        said.append(f"{lines} the tokens of a whole day, not of a request: long-prompt prices are not applied there.")
     return File(
         counts,
         trace.left_out,

@@ -25,7 +25,7 @@ NEAREST: Final = (
 )
 _ROWS: Final = 6
 WORDS: Final = {
-    "surely": "surely starts",
+    "surely": "is sure to start",
     "probably": "probably starts",
     "probably not": "probably does not start",
     "no": "does not start",

@@ -106,7 +106,7 @@ def _alike(fit: int, needed: float, reserved: float, scenario: Scenario) -> int:
 
 def sentence(scenario: Scenario, result: Memory) -> str:
     """The result in words."""
-    chips = f"{quantities.count(scenario.gpus, 'GPU')} of {scenario.hardware.name}"
+    chips = f"{scenario.gpus:,} × {scenario.hardware.name}"
     batch = quantities.count(scenario.batch, "request")
     start = f"; {scenario.program.name} {engine_memory.WORDS[result.starts]}" if result.starts else ""
     if result.free_bytes >= 0:
