@@ -149,6 +149,8 @@ def large(spec: dict[str, Any]) -> dict[str, Any]:
 
     def grown(part: Any, name: str = "") -> Any:
         if isinstance(part, dict):
+            if name in _LARGER and "expr" in part:
+                return {"expr": f"{_LARGER[name]} * ({part['expr']})"}
             return {key: grown(value, key) for key, value in part.items()}
         if isinstance(part, list):
             return [grown(one) for one in part]
