@@ -19,6 +19,8 @@ SLIDE: Final = (1600, 900)
 """Pixels of a picture for a slide."""
 _LETTERS: Final = 70
 """Of a line of the sentence, in a preview."""
+_SMALL_LETTERS: Final = 110
+"""Of a line below it."""
 _LINES: Final = 4
 _LONGEST: Final = 400
 """Characters of a description."""
@@ -96,7 +98,8 @@ def _spec(page: str, pair: Pair, size: tuple[int, int], note: str) -> dict[str, 
     else:
         chart = {"data": {"values": [{}]}, "mark": {"type": "point", "opacity": 0}}
     lines = textwrap.wrap(said.sentence, _LETTERS) or [""]
-    below = [*textwrap.wrap(". ".join(filter(None, (said.subject, found.key if found else ""))), 110)[:2], note]
+    about = ". ".join(filter(None, (said.subject, found.key if found else "")))
+    below = [*textwrap.wrap(about, _SMALL_LETTERS)[:2], *textwrap.wrap(note, _SMALL_LETTERS)[:2]]
     config = {
         **chart.get("config", {}),
         "range": {"category": look["chartCategoricalColors"]},
@@ -111,7 +114,7 @@ def _spec(page: str, pair: Pair, size: tuple[int, int], note: str) -> dict[str, 
         "config": config,
         "title": {
             "text": lines if len(lines) <= _LINES else [*lines[: _LINES - 1], f"{lines[_LINES - 1]}…"],
-            "subtitle": [line for line in below if line] or [""],
+            "subtitle": below or [""],
             "anchor": "start",
             "frame": "bounds",
             "fontSize": 32 * factor,

@@ -5,6 +5,8 @@ A link is plain query parameters: only what differs from the baseline of its ver
 fails: what cannot be read is a problem in a sentence, and the rest applies.
 """
 
+import base64
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -44,6 +46,10 @@ NEWEST: Final = max(BASELINES)
 BASELINE: Final = BASELINES[NEWEST]
 """What a session begins with."""
 VERSION: Final = "v"
+_PACKED: Final = "z"
+"""Parameter that holds a whole query, compressed."""
+_LONG: Final = 1500
+"""Characters from which on a query has a short form."""
 
 _LONGEST: Final = 100_000
 """Characters of a query that are read; a link of this program has under 2,000."""
@@ -193,7 +199,7 @@ def parsed(
             problems.append(Problem("", f"The link has {len(query):,} characters, of which {_LONGEST:,} are read."))
             query = query[:_LONGEST]
         query = parse_qsl(query, keep_blank_values=True, errors="replace", separator="&")
-    pairs = [(name, value) for name, value in query if name not in _OF_THE_PAGE]
+    pairs = _unpacked([(name, value) for name, value in query if name not in _OF_THE_PAGE], problems)
     if len(pairs) > most:
         problems.append(Problem("", f"The link has {len(pairs):,} parameters, of which the first {most} are read."))
         pairs = pairs[:most]
@@ -202,6 +208,44 @@ def parsed(
     if len(short) < len(pairs):
         problems.append(Problem("", f"The link has more than {_LONGEST:,} characters; what is beyond is not read."))
     return short
+
+
+def packed(query: str) -> str:
+    """A query in its short form, where it is long and the form is shorter: compressed in the link, stored nowhere.
+
+    The version stands outside once more, so that a cut is seen.
+    """
+    if len(query) <= _LONG:
+        return query
+    text = base64.urlsafe_b64encode(zlib.compress(query.encode(), 9)).decode().rstrip("=")
+    short = f"{_PACKED}={text}&{VERSION}={dict(parse_qsl(query)).get(VERSION, NEWEST)}"
+    return min(query, short, key=len)
+
+
+def _unpacked(pairs: list[tuple[str, str]], problems: list[Problem]) -> list[tuple[str, str]]:
+    """Names and values with those that are compressed among them in their place, none of which is compressed again."""
+    found: list[tuple[str, str]] = []
+    for name, value in pairs:
+        inside = _inside(value, problems) if name == _PACKED else [(name, value)]
+        found += [one for one in inside if one[0] not in {_PACKED, *_OF_THE_PAGE}]
+    return found
+
+
+def _inside(text: str, problems: list[Problem]) -> list[tuple[str, str]]:
+    """What is compressed; nothing where it cannot be read, or is more than a link holds, of which no more is made."""
+    opened = zlib.decompressobj()
+    try:
+        whole = opened.decompress(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), _LONGEST + 1)
+        query = whole.decode()
+    except (ValueError, zlib.error):  # neither base64, nor zlib, nor text
+        query, whole = "", b""
+    if len(whole) > _LONGEST:
+        problems.append(Problem(_PACKED, f"{_PACKED} holds more than {_LONGEST:,} characters and is left out."))
+        return []
+    if not query or not opened.eof:
+        problems.append(Problem(_PACKED, f"{_PACKED}={clipped(text)} is damaged or cut, and is left out."))
+        return []
+    return parse_qsl(query, keep_blank_values=True, errors="replace", separator="&")
 
 
 def _version(written: str | None, problems: list[Problem]) -> tuple[int | None, Scenario]:

@@ -19,7 +19,7 @@ FLOORS = [
     {"links", "pairs"},
     {"studies"},
     {"charts"},
-    {"answers", "pictures", "cards"},
+    {"answers", "pictures", "cards", "workbook"},
     {"notebook"},
     {"ui", "cli", "bill_command", "http", "assistant", "__main__"},
 ]

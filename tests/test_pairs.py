@@ -1,7 +1,10 @@
 """Two scenarios in one link: it keeps both, and what is said of their difference is true both ways round."""
 
+import base64
 import json
 import math
+import tracemalloc
+import zlib
 from pathlib import Path
 from random import Random
 from urllib.parse import parse_qsl, urlencode
@@ -151,3 +154,51 @@ def test_what_differs_is_named_by_titles_and_units() -> None:
     b = a.model_copy(update={"batch": 64, "queue": 0.25, "title": "After"})
     assert comparison.told(a, b) == "Title: – → After; Batch: 1 → 64; Queue time: 0 s → 250 ms"
     assert urlencode(parse_qsl(pairs.encode(Pair(a, b)))) == "b.title=After&b.batch=64&b.queue=250ms&v=2"
+
+
+def test_a_long_link_has_a_short_form_that_says_the_same() -> None:
+    kept = 0
+    for seed in range(60):
+        pair = pair_of(seed)
+        link = pairs.encode(pair)
+        short = links.packed(link)
+        decoded = pairs.decode(f"?{short}")
+        assert decoded.problems == ()
+        assert pairs.encode(decoded.pair) == link
+        assert len(short) <= len(link)
+        kept += short != link
+    assert kept > 10
+
+
+@pytest.mark.parametrize(
+    ("inside", "said"),
+    [
+        (b"a" * 50_000_000, "z holds more than 100,000 characters and is left out."),
+        (b"batch=64&z=x&v=2", ""),
+        (b"batch=\xff64&v=2", "is damaged or cut, and is left out."),
+        (b"", "is damaged or cut, and is left out."),
+    ],
+)
+def test_a_bomb_is_refused_before_it_is_made(inside: bytes, said: str) -> None:
+    text = base64.urlsafe_b64encode(zlib.compress(inside, 9)).decode().rstrip("=")
+    tracemalloc.start()
+    decoded = pairs.decode(f"?z={text}&v=2")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5_000_000
+    assert [one.sentence.endswith(said) for one in decoded.problems] == [True] * bool(said)
+    assert decoded.pair.a.batch == (1 if said else 64)
+
+
+def test_a_short_form_that_was_cut_says_so() -> None:
+    short = links.packed(pairs.encode(Pair(valid(5), valid(6))))
+    assert short.startswith("z=")
+    found = pairs.decode(short[: len(short) // 2])
+    assert [problem.field for problem in found.problems] == ["z"]
+
+
+@pytest.mark.parametrize("page", STUDIES)
+def test_every_headline_number_has_words_of_its_own(page: str) -> None:
+    for link in ("?v=2", "?speed=limit&v=2", "?accelerator=m4-max&v=2", "?use_as=month&v=2"):
+        for one in comparison.answer(page, links.decode(link).scenario).shown:
+            assert one.unit == "%" or one.name in comparison.SAID, one.name

@@ -55,9 +55,11 @@ _PHRASES: Final[Mapping[str, tuple[str, _Words]]] = {
     "Prefill, memory read time": ("reading the memory for the prefill takes {}", _LONG),
     "Cache per token": ("the cache of a token is {}", _LARGE),
     "Cache per request after its prompt": ("the cache of a request is {}", _LARGE),
+    "Cache of a request outgrows parameters at": ("a cache outgrows the parameters at {} tokens", _MANY),
     "Cache per further token, bf16": ("the cache of a further token is {}", _LARGE),
     "Billed input, cache hit": ("a cache hit bills {} input", _MUCH),
     "Billed input, no cache": ("a request without a cache bills {} input", _MUCH),
+    "Weight, scale included": ("a weight with its share of the scale takes {} bits", _MANY),
     "Parameters in bf16": ("its parameters in bf16 take {} memory", _MUCH),
     "Parameters in fp8": ("in fp8 {} memory", _MUCH),
     "Parameters in int4, group 128": ("in int4 {} memory", _MUCH),
@@ -89,6 +91,8 @@ _UNSAID: Final = {"A cache hit is cheaper by", "Memory read per pass, a long con
 """Ratios of ratios, which nobody would say."""
 
 
+SAID: Final = {*_PHRASES, *_UNSAID}
+"""Names of the headline numbers whose ratio is said in words of its own, or in none."""
 PAGES: Final = {name: study for name, study in report.PAGES.items() if name != traffic.NAME}
 """The pages whose numbers follow from a link."""
 

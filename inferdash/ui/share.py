@@ -1,18 +1,22 @@
 """Sharing a scenario: its link, a QR code of it, the page as Markdown."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
 
-from inferdash import pairs
+from inferdash import cards, links, pairs
 from inferdash.links import Problem
+from inferdash.pairs import Pair
 from inferdash.studies.comparison import markdown
 from inferdash.ui import state
 from inferdash.ui.copying import copy_button
+from inferdash.workbook import workbook
 
 _COMPARE: Final = "Keeps this scenario as A. What you change from then on is B, beside it on every page."
 _ONLY_HERE: Final = {"localhost", "127.0.0.1", "::1"}
@@ -60,12 +64,13 @@ def _boxed(title: str, found: Sequence[Problem], *, key: str) -> None:
 def _window() -> None:
     pair = state.pair()
     address = urlsplit(st.context.url or "")
-    link = f"{address.scheme}://{address.netloc}{address.path}?{pairs.encode(pair)}"
+    link = f"{address.scheme}://{address.netloc}{address.path}?{links.packed(pairs.encode(pair))}"
     page = markdown(pair, link)
     with st.container(horizontal=True):
         copy_button("Copy link", link)
         copy_button("Copy page as Markdown", page)
     st.code(link, language=None, wrap_lines=True)
+    _downloads(pair, link)
     if address.hostname in _ONLY_HERE:
         st.markdown(
             "This address works on this computer only. Open the dashboard under the computer’s name to share it."
@@ -75,3 +80,25 @@ def _window() -> None:
     st.image(picture.getvalue(), width=340, alt="QR code of the link", caption="The link, for the camera of a phone")
     with st.expander("The page as Markdown"):
         st.code(page, language="markdown", height=320)
+
+
+def _downloads(pair: Pair, link: str) -> None:
+    """The numbers as a workbook, and the page as a picture for a slide; each is made when it is asked for."""
+    page, day = state.page(), datetime.now(UTC).date().isoformat()
+    common: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
+    with st.container(horizontal=True):
+        st.download_button(
+            "Workbook (XLSX)",
+            lambda: workbook(pair, link=link, day=day),
+            file_name="inferdash.xlsx",
+            mime="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            **common,
+        )
+        for form in ("png", "svg"):
+            st.download_button(
+                f"Picture ({form.upper()})",
+                partial(cards.image, page, pair, size=cards.SLIDE, form=form, note=f"{link} · {day}"),
+                file_name=f"{page.replace('_', '-')}.{form}",
+                mime="image/svg+xml" if form == "svg" else "image/png",
+                **common,
+            )

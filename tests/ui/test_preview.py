@@ -61,11 +61,11 @@ def test_the_first_html_says_what_the_page_says(asked: TestClient, seed: int) ->
 
 
 def test_of_two_scenarios_it_says_the_difference(asked: TestClient) -> None:
-    link = "model=qwen3-32b&b.weights=fp8&v=2"
+    link = "model=qwen3-32b&speed=limit&b.weights=fp8&v=2"
     said = Head(asked.get(f"/overview?{link}", headers=FORWARDED).text).said
     pair = pairs.decode(link).pair
     assert said["description"] == comparison.sentence("overview", pair.a, pair.edited)
-    assert said["title"] == "Overview: A 39.2 tokens/s, B 67.1 tokens/s · inferdash"
+    assert said["title"] == "Overview: A 52.2 tokens/s, B 104 tokens/s · inferdash"
     assert said["og:url"] == f"https://example.org/tools/inference/overview?{link}"
     assert said["og:image"] == f"https://example.org/tools/inference/card/overview.png?{link}"
 
