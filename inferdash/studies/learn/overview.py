@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from inferdash import quantities
+from inferdash.formula import remembered
 from inferdash.scenario import Scenario
 from inferdash.studies.capacity import FEWER_REQUESTS, apart, fewest, that_fit, with_fewer_requests
 from inferdash.studies.learn import batching, compute_vs_memory
@@ -29,6 +30,7 @@ class Overview:
     usd_per_mtok_written_estimate: Estimate = part("a million output tokens on rented accelerators", "$")
 
 
+@remembered
 def study(scenario: Scenario) -> Overview:
     """The numbers of the page for a scenario."""
     passes, batch = compute_vs_memory.study(scenario), batching.study(scenario)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts.prices import PriceList, Rates
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.pricing import feature
 from inferdash.scenario import OWN, Scenario, counts
 from inferdash.studies.check import own_accelerators
@@ -57,6 +57,7 @@ class FeatureCost:
     )
 
 
+@remembered
 def study(scenario: Scenario) -> FeatureCost:
     """The numbers of the page for a scenario."""
     price = scenario.price

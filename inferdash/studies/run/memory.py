@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.physics import kv_cache, memory
 from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
@@ -50,6 +50,7 @@ class Memory:
     link_s: float | None = number("s", "of a pass of the decode on the link (limit)")
 
 
+@remembered
 def study(scenario: Scenario) -> Memory:
     """The numbers of the page for a scenario, of the view that it shows."""
     given, scenario = scenario, scenario.shown
