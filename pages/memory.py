@@ -39,6 +39,7 @@ def several() -> None:
     if scenario.gpus == 1:
         st.markdown("Choose more than one GPU to compare layouts.")
         return
+    controls("fabric", "fabric_bandwidth", "fabric_latency")
     st.markdown(page.layout_note(scenario))
     parts.notes(page.impossible_layouts(scenario))
     parts.table(page.layout_table)

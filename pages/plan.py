@@ -23,6 +23,7 @@ def choose_from() -> None:
     control("formats")
     controls("own_rents", "most_gpus", "found_share", "speed")
     controls("speculation", *scenario.acceptance_fields)
+    controls("fabric", "fabric_bandwidth", "fabric_latency")
 
 
 def cheapest() -> None:

@@ -217,6 +217,9 @@ BASELINE_1: dict[str, Any] = {
     "rpm": 0,
     "itpm": 0,
     "otpm": 0,
+    "fabric": "same",
+    "fabric_bandwidth": 50e9,
+    "fabric_latency": 0.0,
     "speculation": "none",
     "acceptance_from": "entered",
 }

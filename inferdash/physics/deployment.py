@@ -10,7 +10,7 @@ from inferdash.facts.precision import Precision
 from inferdash.formula import Number
 from inferdash.layers.counts import Counts
 from inferdash.physics import parallelism
-from inferdash.physics.parallelism import EVEN, Layout
+from inferdash.physics.parallelism import EVEN, Fabric, Layout
 from inferdash.physics.parameters import (
     Parameters,
     bytes_in_format,
@@ -41,6 +41,8 @@ class Deployment:
     """Dense peak of one accelerator in FLOP/s for these weights; None where its maker publishes none."""
     attention_peak: float | None
     """Dense peak in FLOP/s at which it works on keys and values in the cache's format; None likewise."""
+    fabric: Fabric | None = None
+    """The links between machines; None where they count as fast as those within."""
 
     @property
     def cache_bytes_per_number(self) -> float:
@@ -91,6 +93,7 @@ def deploy(
     layout: Layout = EVEN,
     memory: float | None = None,
     stored_bytes: float | None = None,
+    fabric: Fabric | None = None,
 ) -> Deployment:
     """A model on accelerators, with its bytes.
 
@@ -103,6 +106,7 @@ def deploy(
         layout: how they share the work.
         memory: bytes of one accelerator for parameters and caches, the datasheet's where None.
         stored_bytes: bytes of all the parameters as an engine logs them, those of the format where None.
+        fabric: the links between machines; None where they count as fast as those within.
     """
     counts, weights = parameters(architecture), in_model(weights, architecture)
     whole = bytes_in_format(
@@ -134,4 +138,5 @@ def deploy(
         stored_bytes_of_one=of_one,
         peak=cast("float | None", multiplied_at(architecture, weights, accelerator.peak_of)),
         attention_peak=accelerator.rate(cache)[1],
+        fabric=fabric,
     )

@@ -159,6 +159,7 @@ def drafter_on(machine: Deployment, proposals: Proposals) -> Deployment | None:
         weights=PRECISIONS["bf16"] if proposals.method in {"eagle3", "block"} else machine.weights,
         cache=machine.cache,
         layout=layout,
+        fabric=machine.fabric,
     )
 
 

@@ -53,6 +53,18 @@ class Layout:
 EVEN = Layout()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fabric:
+    """The links between machines, or between racks, where they are slower than those within."""
+
+    node: int
+    """Accelerators that the links within join."""
+    bandwidth: float
+    """Bytes a second of one accelerator, one way."""
+    latency_s: float = 0.0
+    """Seconds of an exchange beside its bytes."""
+
+
 def usual(architecture: Architecture, *, gpus: int, linked: int) -> Layout:
     """How engines are started on so many accelerators: tensor parallel in a machine, pipeline stages over several.
 
@@ -124,6 +136,23 @@ def link_s(*, bytes_sent: Number, link_bandwidth: Number) -> Number:
     return bytes_sent / link_bandwidth
 
 
+@formula(unit="s", ref="expert-parallelism")
+def two_links_s(
+    *, bytes_sent: Number, link_bandwidth: Number, bytes_between: Number, fabric_bandwidth: Number, latency_s: Number
+) -> Number:
+    """Seconds on the links within a machine, where all bytes go, and after it on those between, where a part goes on.
+
+    With an endless bandwidth between, and no latency, these are those of one machine.
+    """
+    return bytes_sent / link_bandwidth + bytes_between / fabric_bandwidth + latency_s
+
+
+@formula(unit="%", ref="expert-parallelism")
+def share_between(*, accelerators: Number, node: Number) -> Number:
+    """Share of what an accelerator sends to others that goes to another machine, where it goes to all alike."""
+    return np.maximum(0, accelerators - node) / np.maximum(1, accelerators - 1)
+
+
 @formula(unit="requests", ref="batching")
 def requests_of_a_group(*, requests: Number, data: Number) -> Number:
     """Requests that a group serves at most, where the groups share them evenly: a request lives on one group."""
@@ -159,3 +188,30 @@ def sent_bytes(architecture: Architecture, layout: Layout, *, positions: Number)
     if layout.pipeline > 1:
         sent = sent + pipeline_bytes(pipeline=layout.pipeline, **common)
     return sent
+
+
+def between(architecture: Architecture, layout: Layout, *, positions: Number, node: int) -> tuple[Number, int]:
+    """Bytes of those that one accelerator sends in a pass that leave its machine, and the exchanges that wait for it.
+
+    An all-reduce over several machines first adds up within each, so that an accelerator sends its part of the vectors
+    to the others; experts lie anywhere, so that their vectors go to all accelerators alike; stages lie side by side.
+    """
+    common = {"positions": positions, "hidden": architecture.hidden, "bytes_per_number": ACTIVATION_BYTES}
+    sent: Number = 0 * positions
+    waits = 0
+    machines = -(-layout.tensor // node)
+    for blocks in architecture.blocks:
+        if machines > 1:
+            halves = bool(blocks.attention) + bool(blocks.networks)
+            sent = sent + blocks.count * halves * all_reduce_bytes(tensor=machines, **common) / min(node, layout.tensor)
+            waits += blocks.count * halves
+        kind = blocks.feed_forward
+        if layout.expert > node and isinstance(kind, Experts):
+            exchanged = all_to_all_bytes(expert=layout.expert, experts_per_token=kind.experts_per_token, **common)
+            sent = sent + blocks.count * exchanged * share_between(accelerators=layout.expert, node=node)
+            waits += 2 * blocks.count
+    crossed = min(layout.pipeline, -(-layout.tensor * layout.pipeline // node)) - 1
+    if crossed > 0:
+        sent = sent + pipeline_bytes(pipeline=crossed + 1, **common)
+        waits += crossed
+    return sent, waits

@@ -12,8 +12,8 @@ import numpy as np
 from inferdash.formula import Number, formula
 from inferdash.physics import kv_cache, roofline
 from inferdash.physics.deployment import Deployment
+from inferdash.physics.parallelism import between, requests_of_a_group, sent_bytes, two_links_s
 from inferdash.physics.parallelism import link_s as link_s_of
-from inferdash.physics.parallelism import requests_of_a_group, sent_bytes
 
 Bound = Literal["compute", "memory"]
 
@@ -167,7 +167,16 @@ def _of_one(
         return bytes_loaded, 0.0
     if chip.link_bandwidth is None:
         return bytes_loaded, None
-    return bytes_loaded, link_s_of(bytes_sent=sent, link_bandwidth=chip.link_bandwidth)
+    if deployment.fabric is None:
+        return bytes_loaded, link_s_of(bytes_sent=sent, link_bandwidth=chip.link_bandwidth)
+    beyond, waits = between(deployment.architecture, layout, positions=mine * positions, node=deployment.fabric.node)
+    return bytes_loaded, two_links_s(
+        bytes_sent=sent,
+        link_bandwidth=chip.link_bandwidth,
+        bytes_between=beyond,
+        fabric_bandwidth=deployment.fabric.bandwidth,
+        latency_s=waits * deployment.fabric.latency_s,
+    )
 
 
 def prefill(deployment: Deployment, *, prompt: Number, output_layer_last: bool) -> Pass:

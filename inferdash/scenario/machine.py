@@ -1,5 +1,6 @@
 """What runs on what, for which requests: the part of a scenario that all pages share."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any, Final, Self
@@ -20,7 +21,7 @@ from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.engine_memory import Kept, Word, starts
 from inferdash.physics.memory import cache_bytes_of_one, held_bytes
-from inferdash.physics.parallelism import EVEN, Layout, obstacle, usual
+from inferdash.physics.parallelism import EVEN, Fabric, Layout, obstacle, usual
 from inferdash.scenario import in_memory
 from inferdash.scenario.marks import AUTO, CONFIG, OWN, TOKENS, Choices, Place, names_of, plain_text
 from inferdash.validated import Quantity, Validated
@@ -57,6 +58,10 @@ def _mixed(scenario: "Machine") -> bool:
     return scenario.gpus > 1 and scenario.layout == "mixed"
 
 
+def _own_fabric(scenario: "Machine") -> bool:
+    return scenario.fabric == OWN
+
+
 def _as_engine(scenario: "Machine") -> bool:
     return scenario.memory_of in {"engine", AUTO}
 
@@ -77,6 +82,13 @@ def _set_up(value: str) -> str:
     return value
 
 
+FABRICS: Final = {
+    "same": "As within a machine",
+    "400g": "400 Gbit/s per GPU",
+    "rack": "NVL72, 100 GB/s between racks",
+    OWN: "Own",
+}
+"""Id in links -> what joins machines. The bandwidths are those of aiconfigurator's systems; checked 2026-11-30."""
 _NAME: Final = 8
 """Characters of the name of a set-up."""
 _ENGINE: Final = ("engine_share", "activations", "overhead", "cache_room")
@@ -176,6 +188,18 @@ class Machine(Validated):
     """Stages that share the layers. Remaining GPUs are data parallel."""
     expert_parallel: Annotated[bool, Place("accelerator", _mixed)] = Field(default=False, title="Spread the experts")
     """Whether the experts of a layer are spread over all GPUs that hold it."""
+    fabric: Annotated[str, Choices("link between machines", lambda: FABRICS), Place("page")] = Field(
+        "same", title="Link between machines"
+    )
+    """What joins GPUs beyond one machine. As within: the pass takes no longer for it, which is rarely so."""
+    fabric_bandwidth: Annotated[float, Quantity("B/s"), Place("page", _own_fabric)] = Field(
+        50e9, title="Its bandwidth per GPU", ge=1e6, le=1e15
+    )
+    """One way: 50 GB/s are 400 Gbit/s."""
+    fabric_latency: Annotated[float, Quantity("s"), Place("page", _own_fabric)] = Field(
+        0.0, title="Its latency", ge=0, le=1
+    )
+    """Of an exchange, beside its bytes, such as 10 us."""
     engine: Annotated[str, Choices("engine", lambda: names_of(library.engines())), Place("accelerator")] = Field(
         "vllm", title="Engine"
     )
@@ -454,6 +478,26 @@ class Machine(Validated):
         return library.engines()[self.engine]
 
     @property
+    def between(self) -> Fabric | None:
+        """The links between machines; None where they count as those within."""
+        node = self.hardware.linked
+        match self.fabric:
+            case "400g":
+                return Fabric(node=node, bandwidth=50e9)
+            case "rack":
+                return Fabric(node=72, bandwidth=100e9)
+            case "own":
+                return Fabric(node=node, bandwidth=self.fabric_bandwidth, latency_s=self.fabric_latency)
+        return None
+
+    def out_of_rack(self, names: Iterable[str]) -> str:
+        """What is taken for granted where a rack is chosen for accelerators of other machines; nothing elsewhere."""
+        others = [name for name in names if not name.startswith("NVIDIA GB")]
+        if self.fabric != "rack" or not others:
+            return ""
+        return f"NVL72 racks hold GB200 and GB300; here {' and '.join(others)} count as if they were in one."
+
+    @property
     def sharing(self) -> Layout:
         """How the accelerators share the work."""
         gpus = self.gpus
@@ -486,6 +530,7 @@ def _deployed(scenario: Machine) -> Deployment:
         cache=CACHE_PRECISIONS[scenario.kv],
         layout=scenario.sharing,
         stored_bytes=scenario.held_bytes if _as_engine(scenario) else None,
+        fabric=scenario.between,
     )
     if not _as_engine(scenario):
         return whole

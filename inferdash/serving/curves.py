@@ -147,6 +147,7 @@ def deployment_of(
         cache=CACHE_PRECISIONS[cache],
         layout=layout,
         stored_bytes=offer.room.weights(offer.model, precision),
+        fabric=offer.fabric,
     )
     held = float(whole.stored_bytes_of_one)
     rooms = [

@@ -16,7 +16,7 @@ from inferdash.layers.feed_forward import Experts
 from inferdash.physics.drafters import Proposals
 from inferdash.physics.engine_memory import Setting, Shape, kept, seen_bytes
 from inferdash.physics.memory import held_bytes
-from inferdash.physics.parallelism import Layout, obstacle
+from inferdash.physics.parallelism import Fabric, Layout, obstacle
 
 NODE: Final = 8
 """Accelerators of a node."""
@@ -131,6 +131,8 @@ class Offer:
     room: Room = field(default_factory=Room)
     most_gpus: int = 1024
     """Accelerators of one kind that can be had."""
+    fabric: Fabric | None = None
+    """The links between machines; None where they count as fast as those within."""
     proposals: Proposals | None = None
     """What may propose tokens: each set-up is tried with it and without."""
 
@@ -183,7 +185,7 @@ def layouts(model: Architecture, *, linked: int) -> list[Layout]:
 
     Tensor parallel within a node; with experts, data parallel with the experts spread over a node or two; and tensor
     parallel in a node with a pipeline over several, which is for models too large for a node. The link between nodes
-    counts as fast as that within, as no fact says how fast it is.
+    counts as fast as that within, where the offer does not say how fast it is.
 
     Args:
         model: the model.

@@ -275,5 +275,18 @@ def layout_note(scenario: Scenario) -> str:
     )
     return (
         "Each GPU has at least one key-value head, a latent cache is copied to each GPU, and with "
-        f"data parallelism each request lives in one group. {scenario.hardware.name}: {speed}."
+        f"data parallelism each request lives in one group. {scenario.hardware.name}: {speed}.{_between(scenario)}"
     )
+
+
+def _between(scenario: Scenario) -> str:
+    """How fast the links between machines are, where GPUs lie in several; nothing where they are in one."""
+    fabric = scenario.between
+    if scenario.gpus <= scenario.hardware.linked:
+        return ""
+    if fabric is None:
+        return " The link between machines counts as fast as that within one, which it rarely is: choose one above."
+    rate = quantities.shown(fabric.bandwidth, "B/s")
+    if said := scenario.out_of_rack([scenario.hardware.name]):
+        return f" {said}"
+    return f" Between groups of {fabric.node:,} GPUs a link carries {rate} per GPU, after the link within."

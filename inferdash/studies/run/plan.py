@@ -225,8 +225,17 @@ def notes(scenario: Scenario) -> list[str]:
     found = planned(scenario)
     if found is None:
         return []
+    chips = [library.accelerators()[key].name for key in scenario.considered]
+    racks = list(filter(None, [scenario.out_of_rack(chips)]))
     measured = ["Your own measurements do not change the plan."] * bool(scenario.measurements)
-    return [*_proposing(scenario, found), *_machines(found), *measured, *_refusals(found), *_left_out(found)]
+    return [
+        *_proposing(scenario, found),
+        *racks,
+        *_machines(scenario, found),
+        *measured,
+        *_refusals(found),
+        *_left_out(found),
+    ]
 
 
 def _proposing(scenario: Scenario, found: Plan) -> Iterator[str]:
@@ -241,8 +250,8 @@ def _proposing(scenario: Scenario, found: Plan) -> Iterator[str]:
             yield f"Speculation ({who}, {proposed} proposed) was tried and saves nothing here: the plan runs without."
 
 
-def _machines(found: Plan) -> Iterator[str]:
-    if found.best and found.best.gpus > NODE:
+def _machines(scenario: Scenario, found: Plan) -> Iterator[str]:
+    if scenario.fabric == "same" and found.best and found.best.gpus > NODE:
         yield (
             f"A replica of {found.best.gpus:,} GPUs spans several nodes; the link between them counts as fast as "
             "that within one, which it rarely is."

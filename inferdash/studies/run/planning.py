@@ -1,5 +1,6 @@
 """A scenario's plan: what is asked for, what it may be built from, and what the planner found."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -9,13 +10,14 @@ from inferdash.formula import Number, recording, section
 from inferdash.physics import steady_state
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import expected_pass
+from inferdash.physics.parallelism import Fabric
 from inferdash.physics.passes import one_pass
 from inferdash.scenario import BASE, Scenario
 from inferdash.scenario.speculating import NONE, SPECULATED
 from inferdash.serving import planner
 from inferdash.serving.commands import SLACK, Command, commands
 from inferdash.serving.curves import Curves, curves_of, deployment_of
-from inferdash.serving.offers import Demand, Offer, Room, started_for
+from inferdash.serving.offers import NODE, Demand, Offer, Room, started_for
 from inferdash.serving.planner import Plan
 from inferdash.studies.run.simulation import only
 
@@ -77,6 +79,7 @@ _READ: Final = frozenset(
             "speed",
         ),
         *SPECULATED,
+        *("fabric", "fabric_bandwidth", "fabric_latency"),
         *("target_first", "target_between", "considered", "formats", "own_rents", "most_gpus", "seed"),
     }
 )
@@ -140,7 +143,14 @@ def offer(scenario: Scenario) -> Offer:
         room=Room(rule=library.memory_of(scenario.engine), version=scenario.engine_version),
         most_gpus=scenario.most_gpus,
         proposals=scenario.proposals,
+        fabric=_fabric(scenario),
     )
+
+
+def _fabric(scenario: Scenario) -> Fabric | None:
+    """The links between machines, which are nodes of eight for a plan where they are no racks."""
+    found = scenario.between
+    return found if found is None or scenario.fabric == "rack" else replace(found, node=NODE)
 
 
 def changes(scenario: Scenario) -> dict[str, Any]:
