@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from inferdash.facts.price_names import edges
 from inferdash.pricing.blocks import Written
 from inferdash.pricing.packed import Folder
+from inferdash.pricing.records import Records
 from inferdash.pricing.tally import counted
 from inferdash.pricing.traces import Trace
 from inferdash.studies.price import bill
@@ -38,6 +39,7 @@ def add_to(commands: Any) -> None:
         nargs="+",
         help="files, folders or patterns of logs: JSON lines, CSV, Parquet; .gz and .zst are unpacked on the way",
     )
+    costs.add_argument("--table", default="", help="a table, where SOURCE is a database: postgres://user@host/database")
     costs.add_argument("--by", default="model", help="what it is parted by: model, day, month (model)")
     costs.add_argument(
         "--against", default="", metavar="MODELS", help="other models at which the same tokens are billed"
@@ -54,12 +56,16 @@ def run(given: argparse.Namespace) -> int:
     by = tuple(filter(None, (name.strip() for name in given.by.split(","))))
     against = tuple(filter(None, (name.strip() for name in given.against.split(","))))
     try:
-        files = _files(given.source)
-        trace = Trace(files, Written(dates=given.dates), engine=_engine(files.size))
-        counts = counted(_watched(trace, files), (bill.NO_RULES,), edges())
+        if "://" in given.source[0] or given.table:
+            log, items = _of_table(given.source, given.table)
+        else:
+            files = _files(given.source)
+            log = Trace(files, Written(dates=given.dates), engine=_engine(files.size))
+            items = _watched(log, files)
+        counts = counted(items, (bill.NO_RULES,), edges())
         found = bill.bill(counts, by=by, against=against, day=datetime.now(tz=UTC).date())
-        problems = [*trace.problems, *found.problems]
-        _print(given, found, by, problems=problems, notes=trace.notes, left_out=trace.left_out)
+        problems = [*log.problems, *found.problems]
+        _print(given, found, by, problems=problems, notes=log.notes, left_out=log.left_out)
     except KeyboardInterrupt:
         print("\ninferdash: Stopped. Nothing was written.", file=sys.stderr)
         return _STOPPED
@@ -69,7 +75,26 @@ def run(given: argparse.Namespace) -> int:
             print(json.dumps({"problems": [sentence]}, indent=2, ensure_ascii=False))
         print(f"inferdash: {sentence}", file=sys.stderr)
         return _NOT_READ_IN_FULL
-    return _NOT_READ_IN_FULL if trace.left_out else 0
+    return _NOT_READ_IN_FULL if log.left_out else 0
+
+
+def _of_table(sources: Sequence[str], table: str) -> tuple[Any, Iterator[Any]]:
+    """A table of a database, and its requests.
+
+    Raises:
+        ValueError: with a sentence, where it is none that is read.
+    """
+    if len(sources) > 1 or "://" not in sources[0] or not table:
+        raise ValueError(
+            "A database is one address, and --table its table: postgres://user@host/database --table usage."
+        )
+    if not _has_packages():
+        raise ValueError("A database needs more packages: pip install 'inferdash[logs]'.")
+    from inferdash.pricing.columns.warehouse import Warehouse  # noqa: PLC0415 - as said
+
+    records = Records(Written())
+    requests = Warehouse(sources[0], table).requests(records)
+    return records, records.told.counted(requests)
 
 
 def _files(sources: Sequence[str]) -> Folder:
@@ -95,12 +120,16 @@ def _engine(size: int) -> Any:
     """What sums lines up, where there are enough of them and its packages are there."""
     if size < _SMALLEST:
         return None
-    if any(importlib.util.find_spec(name) is None for name in ("duckdb", "ibis")):
+    if not _has_packages():
         print("inferdash: This is read some times as fast with pip install 'inferdash[logs]'.", file=sys.stderr)
         return None
     from inferdash.pricing.columns.engine import Engine  # noqa: PLC0415 - as above
 
     return Engine
+
+
+def _has_packages() -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in ("duckdb", "ibis"))
 
 
 def _watched(items: Iterable[T], files: Folder) -> Iterator[T]:

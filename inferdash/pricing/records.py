@@ -28,6 +28,21 @@ class Records:
         self.told = FileNotes(self.reader, self.copies)
         self.blocks = BlockTrace(written, self.told)
 
+    @property
+    def left_out(self) -> int:
+        """Lines or requests that were not read."""
+        return self.told.left_out
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each reason why lines were left out, and for what is odd about those that were read."""
+        return self.told.problems()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the log was understood, in sentences."""
+        return self.told.notes()
+
     def line(self, line: bytes) -> Request | None:
         """The request of a line of JSON, as `request`."""
         return self._offered(self.said_line(line))

@@ -33,6 +33,8 @@ class Column:
     way: Path
     """In a record."""
     form: Form
+    tries: bool = True
+    """Whether the engine has nothing in place of a text that is no number, where others fail."""
 
     @property
     def count(self) -> str:
@@ -70,7 +72,9 @@ class Column:
         if self.count in table.columns:
             return table[self.count]
         own = self.of(table)
-        return own.try_cast("int64") if self.form in {"json", "text"} else own.cast("int64")
+        if self.form not in {"json", "text"}:
+            return own.cast("int64")
+        return own.try_cast("int64") if self.tries else _guarded(own.re_search(_DIGITS), own, "0").cast("int64")
 
     def among(self, table: Value, values: Collection[str]) -> Value:
         """Whether the value is one of some texts."""
@@ -111,7 +115,8 @@ class Column:
         """
         own = self.of(table)
         if self.form == "time":
-            return ibis.literal(per_s == 1), own.cast("timestamp").epoch_seconds().cast("float64")
+            moment = own if own.type().is_timestamp() else own.cast("timestamp")
+            return ibis.literal(per_s == 1), moment.epoch_seconds().cast("float64")
         if self.form in {"int", "real", "decimal"}:
             return own.abs() < _LATEST, _in_seconds(own.cast("float64") / per_s)
         bare = own if self.form == "json" else own.strip()

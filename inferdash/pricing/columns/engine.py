@@ -23,7 +23,8 @@ from inferdash.pricing.columns import flat
 from inferdash.pricing.columns.blocks import BLOCK, Block, RowBlock
 from inferdash.pricing.columns.cells import CENT
 from inferdash.pricing.columns.kinds import JsonLines, Kind, Parquet, Pieces, TableLines
-from inferdash.pricing.columns.sums import Found, Lines
+from inferdash.pricing.columns.notes import noted
+from inferdash.pricing.columns.sums import Lines
 from inferdash.pricing.dialects.plans import layout_of
 from inferdash.pricing.dialects.reading import Said
 from inferdash.pricing.records import Records
@@ -71,6 +72,10 @@ class _Way:
     read: str = ""
     """The question for what each line of these kinds says, and the one for the sums."""
     sums: str = ""
+    answer: list[dict[str, Any]] = field(default_factory=list)
+    """The sums of the last block."""
+    is_all: bool = False
+    """Whether they are of all its lines."""
 
     @property
     def has_ids(self) -> bool:
@@ -175,42 +180,30 @@ class Engine:
             way.present |= present
             read = way.lines.read(table, way.present)
             way.read, way.sums = _sql(read), _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
-        self._engine.execute(f"create or replace temp table said as {way.read}")
-        found = self._engine.execute("select row from said where not good order by row").fetchnumpy()
-        return np.asarray(found["row"], np.int64)
+        answer = self._engine.execute(f"with said as ({way.read}) {way.sums}")
+        names = [one[0] for one in answer.description]
+        way.answer = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+        way.is_all = sum(row["lines"] for row in way.answer) == len(rows)
+        if way.is_all:
+            return rows[:0]
+        alone = "select row from said where not good order by row"
+        left = self._engine.execute(f"with said as ({way.read}) {alone}")
+        return np.asarray(left.fetchnumpy()["row"], np.int64)
 
     def _summed(self, way: _Way, before: int, key: str) -> Iterator[Summed]:
         """The sums of the lines that the engine reads; what tells of their copies is kept."""
+        said, read = f"with said as ({way.read})", "not passed" if way.is_all else "good and not passed"
         if way.has_ids:
+            kept = f"select {self._file}, row + {before}, {_IDS}, output from said where {read}"  # noqa: S608 - numbers
+            self._engine.execute(f"insert into seen {said} {kept}")
+        if key and any(row["nameless"] for row in way.answer):
             self._engine.execute(
-                f"insert into seen select {self._file}, row + {before}, {_IDS}, output from said"  # noqa: S608 - numbers
-                " where good and not passed"
+                f"insert into nameless {said} select {key} from block semi join"  # noqa: S608 - as above
+                f" (select row from said where {read} and message is null and request is null) using (row)"
             )
-        if key:
-            self._engine.execute(
-                f"insert into nameless select {key} from block semi join"  # noqa: S608 - as above
-                " (select row from said where good and not passed and message is null and request is null) using (row)"
-            )
-        answer = self._engine.execute(way.sums)
-        names = [one[0] for one in answer.description]
-        for found in way.lines.found(dict(zip(names, row, strict=True)) for row in answer.fetchall()):
-            if summed := self._noted(found):
+        for found in way.lines.found(way.answer):
+            if summed := noted(found, self._records):
                 yield summed
-
-    def _noted(self, found: Found) -> Summed | None:
-        """What is told of sums, and these under the name of their model as it is kept; None for what is no request."""
-        sums, told = found.summed.sums, self._records.told
-        if found.fit is None:
-            told.passed += sums.lines
-            return None
-        self._records.kind = "usage"
-        self._records.reader.note(found.fit, lines=sums.lines, storing=found.storing)
-        for model in found.models:
-            told.note_model(model)
-        if found.many:
-            told.summed += sums.lines
-        group = found.summed.group
-        return found.summed._replace(group=group._replace(model=told.named(group.model) if group.model else ""))
 
     def _alone(
         self, block: Block | RowBlock, before: int, rows: Iterable[int], waiting: list[Waiting], kind: Kind

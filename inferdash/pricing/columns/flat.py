@@ -126,7 +126,7 @@ def of_json(names: Names) -> tuple[str, list[Column]] | None:
         from (
             select row, line, {depth} as levels, {names_of}
             from (select row, line,
-                case when json_valid(line) {no_commas} then json_transform(line, '{tree}') end as j from block)
+                try(case when true {no_commas} then json_transform(line, '{tree}') end) as j from block)
         )"""  # noqa: S608 - names are quoted, and the lines are data
     return query, columns
 
@@ -249,12 +249,19 @@ def of_schema(schema: Any) -> tuple[str, list[Column]] | None:
     values = ", ".join(cells)
     whole = [f"not starts_with(coalesce({_of_block(way)}, ''), '{{')" for way, _, form in forms
              if form == "text" and is_text_level(way[-1])]  # fmt: skip
-    lists = [f"coalesce(len({_of_block(way)}), 0) = 0" for way, kind in found if pa.types.is_list(kind) and _says(way)]
+    lists = [
+        f"coalesce(len({_of_block(way)}), 0) = 0" for way, kind in found if pa.types.is_list(kind) and _may_say(way)
+    ]
     all_of = " and ".join([*whole, *lists]) or "true"
     return f"select row, {all_of} as whole, {values} from block", columns  # noqa: S608 - names are quoted
 
 
-def _says(way: Path) -> bool:
+def says(way: Path, kind: Any) -> bool:
+    """Whether a value of an engine's type that is not opened there may say something: JSON, or a list."""
+    return bool(kind.is_json() or kind.is_map() or (kind.is_array() and _may_say(way)))
+
+
+def _may_say(way: Path) -> bool:
     """Whether the members of a list may say something."""
     return way[-1] in MADE_OF or way[-1] in TEXTS or is_text_level(way[-1])
 

@@ -136,6 +136,7 @@ class Lines:
             "dollars": keyed.usd.sum(),
             "storing": (keyed.written > 0).sum(),
             "asking": (keyed.input > 0).sum(),
+            "nameless": (keyed.message.isnull() & keyed.request.isnull()).sum(),
             "first_s": keyed.dated.min(),
             "last_s": keyed.dated.max(),
             "whole_days": (keyed.dated != keyed.day * DAY_S).sum(),

@@ -1,0 +1,124 @@
+"""Random tables of usage in a database, summed there and read line by line: both must say the same.
+
+INFERDASH_POSTGRES=postgres://user@host/database python -m bench.sweep_warehouses --count 1000
+
+Without the address, the database is one of DuckDB in a file.
+"""
+
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import ibis
+
+from bench.bounded import arguments
+from bench.sweep_columns import RULES, by_group
+from inferdash.facts.price_names import edges
+from inferdash.pricing.blocks import Written
+from inferdash.pricing.columns.kinds import as_record
+from inferdash.pricing.columns.warehouse import Warehouse
+from inferdash.pricing.records import Records
+from inferdash.pricing.tally import counted
+from inferdash.pricing.traces import Trace
+
+_COLUMNS: Final = (
+    ("ts model prompt_tokens completion_tokens", "cost"),
+    ("created_at model input_tokens output_tokens cache_read_input_tokens cache_creation_input_tokens", "id"),
+    ("timestamp model input_tokens output_tokens cached_tokens", "request_id cost"),
+    ("date model input_tokens output_tokens", "requests"),
+    ("ts model input_tokens output_tokens total_tokens", "foo_tokens"),
+)
+_START: Final = datetime(2026, 9, 1, 12, tzinfo=UTC)
+
+
+def table_of(source: random.Random) -> list[dict[str, Any]]:
+    """The rows of one table."""
+    plain, others = source.choice(_COLUMNS)
+    odd = source.choice((0.0, 0.03))
+    rows = []
+    for number in range(source.choice((1, 30, 200))):
+        prompt, answer = source.randrange(1, 300_000), source.randrange(5000)
+        moment = _START + timedelta(seconds=number * 5000 + source.randrange(4000))
+        cells: dict[str, Any] = {
+            "ts": moment, "created_at": moment, "timestamp": moment, "date": moment.date(),
+            "model": source.choice(("gpt-5-mini", "claude-sonnet-4-6", "own", None)),
+            "cost": source.choice((Decimal("0.000000125000"), Decimal("3.250000000000"), None)),
+            "total_tokens": prompt + answer, "requests": 1 if source.random() < 0.9 else source.choice((0, 4)),
+            "foo_tokens": source.choice((0, 0, 4)), "completion_tokens": answer, "output_tokens": answer,
+            "cached_tokens": source.choice((0, prompt // 2, None)),
+        }  # fmt: skip
+        an_id = f"a{source.randrange(40)}" if source.random() < 0.1 else f"b{number}"
+        apart = source.choice((0, 7, None))
+        names = (*plain.split(), *others.split())
+        row = {name: cells.get(name, an_id if "id" in name.split("_") else prompt) for name in names}
+        row |= {name: apart for name in names if name.startswith("cache_")}
+        if source.random() < odd:
+            row[source.choice([name for name in row if "tokens" in name])] = source.choice((-5, None, 10**13, 0))
+        if source.random() < odd:
+            row[names[0]] = None
+        rows.append(row)
+    return rows
+
+
+def differs(rows: list[dict[str, Any]], url: str) -> str:
+    """What is said differently of rows in a database and of the same as lines; "" where nothing."""
+    _stored(rows, url)
+    records = Records(Written())
+    sums = counted(records.told.counted(Warehouse(url, "usage_log").requests(records)), RULES, edges())
+    trace = Trace(io.BytesIO(b"".join(json.dumps(as_record(row)).encode() + b"\n" for row in rows)))
+    lines = counted(trace, RULES, edges())
+    said = (
+        ("sums", by_group(lines), by_group(sums)),
+        ("left out", _named(trace.problems), _named(records.problems)),
+        ("number", trace.left_out, records.left_out),
+    )
+    return "; ".join(f"{name}: {mine} is not {others}"[:1500] for name, mine, others in said if mine != others)
+
+
+def _named(problems: tuple[str, ...]) -> list[str]:
+    """Without what is said of the order of lines, which a table has not."""
+    apart = ("earlier in time", "repeat an earlier one", "repeats an earlier one")
+    forms = " docs/files.md lists the forms that are read."
+    return sorted(one.removesuffix(forms) for one in problems if not any(part in one for part in apart))
+
+
+def _stored(rows: list[dict[str, Any]], url: str) -> None:
+    engine = ibis.connect(url)
+    cursor, is_duckdb = engine.con.cursor(), url.startswith("duckdb")
+    names = ", ".join(f'"{name}" {_kind(name)}' for name in rows[0])
+    cursor.execute("drop table if exists usage_log")
+    cursor.execute(f"create table usage_log ({names})")
+    places = ", ".join(["?" if is_duckdb else "%s"] * len(rows[0]))
+    cursor.executemany(f"insert into usage_log values ({places})", [[*row.values()] for row in rows])  # noqa: S608
+    if not is_duckdb:
+        engine.con.commit()
+    engine.disconnect()
+
+
+def _kind(name: str) -> str:
+    kinds = {"model": "text", "id": "text", "request_id": "text", "date": "date", "cost": "decimal(20, 12)"}
+    return "timestamptz" if name in {"ts", "created_at", "timestamp"} else kinds.get(name, "bigint")
+
+
+def main() -> int:
+    """Tries tables, and prints the seed and what was found."""
+    given, found = arguments(1000), 0
+    with tempfile.TemporaryDirectory() as folder:
+        url = os.environ.get("INFERDASH_POSTGRES") or f"duckdb://{Path(folder) / 'log.duckdb'}"
+        for number in range(given.seed, given.seed + given.count):
+            if said := differs(table_of(random.Random(number)), url):  # noqa: S311 - for tests
+                found += 1
+                print(f"table {number}: {said}")
+    print(f"{given.count} tables from seed {given.seed} in {url.partition(':')[0]}: {found} differ")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
