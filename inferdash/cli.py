@@ -20,12 +20,13 @@ from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.price_names import edges, longest
 from inferdash.facts.prices import PriceList, Rates, entered
+from inferdash.pricing import in_parts
 from inferdash.pricing.blocks import UNITS, Written
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.packed import Folder
 from inferdash.pricing.recorded import Recorded, recorded
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import as_totals, bill, counted
+from inferdash.pricing.tally import as_totals, bill
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import literal
@@ -104,6 +105,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     run.add_argument("--block", type=int, default=0, help="tokens of a block of a trace (or as its numbers say)")
     run.add_argument("--time-unit", choices=tuple(UNITS), default="", help="of a trace (or as its times say)")
     run.add_argument("--dates", choices=("month", "day"), default="", help="what comes first in 11/02/2026")
+    run.add_argument("--processes", type=int, default=1, help="of this machine, for parts that share no block (1)")
     run.add_argument("--json", action="store_true", help="as JSON")
     bill_command.add_to(commands)
     tests = commands.add_parser("score", help="compare load tests with what is expected of them")
@@ -132,7 +134,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             return _model(given.source, contexts=given.context, as_json=given.json)
         case "replay":
             written = {"block_tokens": given.block, "unit": given.time_unit, "dates": given.dates}
-            return _replay(given.file, priced=given.prices, rules=given.rules, written=written, as_json=given.json)
+            how = {"written": written, "processes": given.processes, "as_json": given.json}
+            return _replay(given.file, priced=given.prices, rules=given.rules, **how)
         case "bill":
             return bill_command.run(given)
         case "score":
@@ -279,12 +282,15 @@ def _score(source: str, link: str | None, *, save: str | None, as_json: bool) ->
     return _NOT_READ_IN_FULL if any(one.problem for one in found) else 0
 
 
-def _replay(source: str, *, priced: str, rules: str | None, written: dict[str, Any], as_json: bool) -> int:
+def _replay(
+    source: str, *, priced: str, rules: str | None, written: dict[str, Any], processes: int, as_json: bool
+) -> int:
     try:
         prices, law = _priced(priced, rules)
         with _opened(source) as stream:
             trace = Trace(stream, Written(**written))
-            counts, _ = as_totals(counted(trace, (law,), edges()), longest)
+            found, parted = in_parts.counted_by(trace, (law,), edges(), processes=processes)
+            counts, _ = as_totals(found, longest)
             result = bill(counts, law, lambda _: prices)
     except (ValueError, OSError) as error:
         sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
@@ -295,7 +301,7 @@ def _replay(source: str, *, priced: str, rules: str | None, written: dict[str, A
     asked = traffic.asks(result, prices)
     problems = [*trace.problems, *traffic.problems(result, asked), *traffic.one_price(trace.models)]
     said = recorded(counts, law, lambda _: prices)
-    notes = [*trace.notes, *traffic.cost_sentences(said, result)]
+    notes = [*trace.notes, *parted, *traffic.cost_sentences(said, result)]
     if as_json:
         _print_json(_replay_numbers(result, said, billed=not asked) | {"problems": problems, "notes": notes})
     else:

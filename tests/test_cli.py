@@ -238,3 +238,22 @@ def test_a_terminal_of_ascii_alone() -> None:
     numbers = inferdash("inferdash report title=%C3%97 ", **ascii_alone)
     assert numbers.stdout.isascii()
     assert json.loads(numbers.stdout)["link"] == "?title=%C3%97&v=2"
+
+
+def test_a_replay_by_two_processes_is_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if Path(path).name != "tests"])  # its numbers.py
+    path = tmp_path / "trace.jsonl"
+    rows = [
+        {"timestamp": n, "input_length": 1024, "output_length": 2, "hash_ids": [n % 3, n % 3 + 9]} for n in range(40)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = []
+    for processes in ("1", "2"):
+        assert (
+            main(["replay", str(path), "--block", "512", "--time-unit", "s", "--processes", processes, "--json"]) == 0
+        )
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
+    assert main(["replay", str(path), "--processes", "0"]) == 2

@@ -82,7 +82,7 @@ class Sums:
             self.why[place] += tokens
 
     def add(self, other: "Sums") -> None:
-        """Adds the requests of another group that no rules play a part in."""
+        """Adds the requests of another sum of the same group."""
         self.lines += other.lines
         self.requests += other.requests
         self.prompts += other.prompts
@@ -92,6 +92,7 @@ class Sums:
         self.output += other.output
         self.untold += other.untold
         self.usd += other.usd
+        self.why = [mine + more for mine, more in zip(self.why, other.why, strict=True)]
 
     def negative(self) -> "Sums":
         """The same to be taken away."""
@@ -193,6 +194,27 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
     if last:
         counts.first_s, counts.last_s, counts.whole_days = first, last, whole
     return counts
+
+
+def joined(several: Iterable[Counts], rules: Collection[Rules]) -> Counts:
+    """The counts of requests that came in parts which share no block.
+
+    Args:
+        several: of the parts.
+        rules: of the caches, the same for all.
+    """
+    whole = Counts(asked={one: {} for one in rules}, forgotten=dict.fromkeys(rules, 0))
+    for counts in several:
+        for told, others in ((whole.told, counts.told), *((whole.asked[one], counts.asked[one]) for one in rules)):
+            for group, sums in others.items():
+                _of(told, group).add(sums)
+        for one in rules:
+            whole.forgotten[one] += counts.forgotten[one]
+        if counts.first_s is not None and counts.last_s is not None:
+            whole.first_s = min(counts.first_s, counts.first_s if whole.first_s is None else whole.first_s)
+            whole.last_s = max(counts.last_s, counts.last_s if whole.last_s is None else whole.last_s)
+            whole.whole_days = whole.whole_days and counts.whole_days
+    return whole
 
 
 def _of(told: Told, group: Group) -> Sums:

@@ -181,8 +181,8 @@ class Engine:
             read = way.lines.read(table, way.present)
             way.read, way.sums = _sql(read), _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
         answer = self._engine.execute(f"with said as ({way.read}) {way.sums}")
-        names = [one[0] for one in answer.description]
-        way.answer = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+        heads = [one[0] for one in answer.description]
+        way.answer = [dict(zip(heads, row, strict=True)) for row in answer.fetchall()]
         way.is_all = sum(row["lines"] for row in way.answer) == len(rows)
         if way.is_all:
             return rows[:0]
