@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from inferdash.notebook import report as report
 
 __all__ = ["Report", "fields", "report", "shipped"]
+__version__ = "0.1.0"
 
 _PACKAGE = Path(__file__).parent
 

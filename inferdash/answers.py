@@ -10,15 +10,18 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any, Final
 
-from inferdash import links, pairs
+from inferdash import __version__, links, pairs
 from inferdash.facts import library
+from inferdash.formula import once, recording
 from inferdash.links import Problem
 from inferdash.pairs import Pair
+from inferdash.references import REFERENCES
 from inferdash.scenario import FIELDS, Choices, Scenario, Several, mark
 from inferdash.scenario.marks import clipped
 from inferdash.studies import comparison
 from inferdash.studies import report as studies
 from inferdash.studies.numbers import lines
+from inferdash.studies.run import plan, planning
 from inferdash.validated import Quantity
 
 _MOST: Final = 50
@@ -42,7 +45,7 @@ def report(link: str) -> dict[str, Any]:
 
 
 def page(name: str, link: str) -> dict[str, Any]:
-    """One page: its sentence, and its numbers with label, unit and the text that the page shows.
+    """One page: its sentence, its numbers with label, unit and the text that the page shows, and its working.
 
     Args:
         name: as in the report, `compute_vs_memory`, or as in its address, `compute-vs-memory`.
@@ -74,6 +77,7 @@ def _said(study: ModuleType, scenario: Scenario) -> dict[str, Any]:
     result = study.study(scenario)
     return {
         "sentence": study.sentence(scenario, result),
+        "headlines": [one.told() for one in study.headline_numbers(scenario, result)],
         "numbers": [
             {
                 "name": line.path,
@@ -84,6 +88,7 @@ def _said(study: ModuleType, scenario: Scenario) -> dict[str, Any]:
             }
             for line in lines(result)
         ],
+        "working": _working(study, scenario),
     }
 
 
@@ -101,6 +106,14 @@ def changed(link: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     scenario, problems = links.read(values, pair.edited)
     found = Pair(pair.a, scenario) if pair.b else Pair(scenario)
     return _head(pairs.Decoded(found, (*decoded.problems, *problems))) | {"subject": scenario.subject}
+
+
+def starts(link: str) -> list[dict[str, str]]:
+    """What starts a replica of the plan that a scenario asks for, by engine; nothing without a plan."""
+    return [
+        {"engine": one.engine, "command": one.text, "source": one.source}
+        for one in planning.starts(pairs.decode(link).pair.edited)
+    ]
 
 
 def compared(first: str, second: str = "") -> dict[str, Any]:
@@ -190,7 +203,26 @@ def _head(decoded: pairs.Decoded) -> dict[str, Any]:
     return {
         "link": f"?{pairs.encode(pair)}",
         "problems": [*(one.sentence for one in decoded.problems), *notes],
+        "version": __version__,
     }
+
+
+def _working(study: ModuleType, scenario: Scenario) -> list[dict[str, str]]:
+    """Each formula that ran, with this scenario's numbers; a plan shows those of the set-up that it found."""
+    with recording() as steps:
+        (planning.worked if study is plan else study.study)(scenario)
+    return [
+        {
+            "of": step.section,
+            "name": step.formula.name,
+            "says": step.formula.summary,
+            "formula": step.formula.text(),
+            "with_numbers": step.text,
+            "result": step.result,
+            "source": REFERENCES[step.formula.ref].title,
+        }
+        for step in once(steps)
+    ]
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ The expression may use + - * / **, numbers, its parameters, `numpy.maximum`, `mi
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -96,6 +96,11 @@ def recording() -> Iterator[list[Step]]:
         yield steps
     finally:
         _steps.reset(token)
+
+
+def once(steps: Iterable[Step]) -> list[Step]:
+    """The same formula with the same numbers once under each heading."""
+    return list({(step.section, step.formula.name, step.text): step for step in steps}.values())
 
 
 def remembered(function: Callable[[H], T]) -> Callable[[H], T]:

@@ -10,6 +10,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Annotated, Any, Final
@@ -17,15 +19,17 @@ from typing import Annotated, Any, Final
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from inferdash import answers
+from inferdash import __version__, answers
 from inferdash.answers import UnknownNameError
 from inferdash.scenario import FIELDS
 
 _AT_ONCE: Final = BoundedSemaphore(2)
 _PATIENCE_S: Final = 20.0
+_KEPT: Final = 256
+"""Answers that are kept, by their links; the largest has some 70 kB."""
 _FILE_S: Final = 120.0
 """After which a file is given up."""
 MOST_BYTES: Final = int(os.environ.get("INFERDASH_API_BYTES", "20000000"))
@@ -58,6 +62,7 @@ def _some(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 app: Final = FastAPI(
     title="inferdash",
+    version=__version__,
     summary="What inference of a language model takes, what it costs, and why.",
     description="A scenario is the query of its link, as in the address of the dashboard. Numbers are in base units.",
     docs_url=None,
@@ -80,37 +85,49 @@ async def _unread(_: Request, error: RequestValidationError) -> JSONResponse:
     return JSONResponse({"problems": said}, 422)
 
 
-def _computed(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """An answer, when it is its turn."""
+@lru_cache(maxsize=_KEPT)
+def _written(answer: Callable[..., dict[str, Any]], *asked: str) -> tuple[bytes, str]:
+    """An answer as JSON, and its tag; kept by the link that it is of."""
+    text = json.dumps(answer(*asked), allow_nan=False, ensure_ascii=False).encode()
+    return text, f'"{sha256(text).hexdigest()[:32]}"'
+
+
+def _computed(request: Request, answer: Callable[..., dict[str, Any]], *asked: str) -> Response:
+    """An answer, when it is its turn; nothing where the client has it."""
     if not _AT_ONCE.acquire(timeout=_PATIENCE_S):
         raise HTTPException(503, "Too many ask at once; try again in a moment.", {"Retry-After": "5"})
     try:
-        return answer()
+        text, tag = _written(answer, *asked)
     except UnknownNameError as error:
         raise HTTPException(404, str(error)) from None
     finally:
         _AT_ONCE.release()
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if tag in request.headers.get("If-None-Match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(text, media_type="application/json", headers=headers)
 
 
-@app.get("/report", openapi_extra=_SCENARIO, responses=_some(503))
-def report(request: Request) -> dict[str, Any]:
+@app.get("/report", response_model=dict[str, Any], openapi_extra=_SCENARIO, responses=_some(503))
+def report(request: Request) -> Response:
     """Every number of every page of a scenario, with its link as it was read and what could not be read of it."""
-    return _computed(lambda: answers.report(request.url.query))
+    return _computed(request, answers.report, request.url.query)
 
 
-@app.get("/page/{name}", openapi_extra=_SCENARIO, responses=_some(404, 503))
-def page(name: str, request: Request) -> dict[str, Any]:
-    """One page: its sentence, and its numbers with label, unit and the text that the page shows."""
-    return _computed(lambda: answers.page(name, request.url.query))
+@app.get("/page/{name}", response_model=dict[str, Any], openapi_extra=_SCENARIO, responses=_some(404, 503))
+def page(name: str, request: Request) -> Response:
+    """One page: its sentence, its numbers with label, unit and the text that the page shows, and its working."""
+    return _computed(request, answers.page, name, request.url.query)
 
 
-@app.get("/compare", responses=_some(503))
+@app.get("/compare", response_model=dict[str, Any], responses=_some(404, 422, 503))
 def compare(
+    request: Request,
     a: Annotated[str, Query(description="A link, or its query; one of two scenarios needs no other.")],
     b: Annotated[str, Query(description="Another one.")] = "",
-) -> dict[str, Any]:
+) -> Response:
     """Two scenarios: which fields differ, what that does to each page in words, and which numbers."""
-    return _computed(lambda: answers.compared(a, b))
+    return _computed(request, answers.compared, a, b)
 
 
 @app.get("/fields")
@@ -172,6 +189,8 @@ async def _run(request: Request, command: str, options: list[tuple[str, str]]) -
                         413, f"The file is larger than the {MOST_BYTES:,} bytes that this server takes."
                     )
                 file.write(piece)
+            if not size:
+                raise HTTPException(422, "There is no file in the body of the request.")
             file.flush()
             given = [f"{name}={value}" for name, value in options if value]
             return await _printed(command, Path(file.name), given)

@@ -13,7 +13,7 @@ from inferdash.scenario import BASE, Scenario
 from inferdash.studies import report as studies
 from inferdash.studies.check import model
 from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, overview, quantization
-from inferdash.studies.numbers import lines
+from inferdash.studies.numbers import Headline, lines
 from inferdash.studies.price import feature_cost, prompt_cache
 from inferdash.studies.run import memory, plan, serving
 
@@ -42,6 +42,8 @@ class Report:
     plan: plan.Meeting
     memory: memory.Memory
     model: model.Model
+    headlines: Mapping[str, tuple[Headline, ...]]
+    """Name of a page -> the numbers on its top, which say what is expected and what is the limit."""
 
     def numbers(self) -> dict[str, Any]:
         """All of them by name, such as "batching.throughput_gain"."""
@@ -104,7 +106,10 @@ def _report(start: Scenario, fields: Mapping[str, Any]) -> Report:
     scenario, problems = links.read({name: answers.written(value) for name, value in fields.items()}, start)
     _refuse(problems)
     numbers = {name: study.study(scenario) for name, study in studies.STUDIES.items()}
-    return Report(link=f"?{links.encode(scenario)}", scenario=scenario, **numbers)
+    headlines = {
+        name: tuple(study.headline_numbers(scenario, numbers[name])) for name, study in studies.STUDIES.items()
+    }
+    return Report(link=f"?{links.encode(scenario)}", scenario=scenario, headlines=headlines, **numbers)
 
 
 def _refuse(problems: Iterable[Problem]) -> None:

@@ -5,11 +5,21 @@ import json
 import sys
 from typing import Any
 
+import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 import inferdash
 from inferdash.assistant import server
+from inferdash.ui import server as ui_server
+from inferdash.ui.server import ROUTES
+
+NAMES = {
+    *("numbers", "working", "change", "compare", "price_feature", "plan", "fields", "models", "accelerators"),
+}
 
 
 def asked(*calls: tuple[str, dict[str, Any]]) -> list[Any]:
@@ -42,6 +52,22 @@ def test_a_feature_is_priced() -> None:
     assert number(page, "month_usd") == feature.month_usd
     tickets = number(page, "tokens.output") / 250
     assert number(page, "month_without_cache_usd") == pytest.approx(tickets * 0.0115)
+
+
+def test_a_feature_is_priced_and_planned_in_one_call_each() -> None:
+    fields = {"users": 200_000, "turns": 1, "input_usd": 2, "output_usd": 10}
+    changes = {"model": "gpt-oss-120b", "load_as": "requests", "load": 20, "prompt": 2000, "answer": 400}
+    feature, plan, refused = asked(
+        ("price_feature", {"changes": fields}),
+        ("plan", {"changes": changes}),
+        ("plan", {"changes": {"lode": 20}}),
+    )
+    assert feature["page"] == "feature_cost"
+    assert number(feature, "month_usd") == inferdash.report(feature["link"]).feature_cost.month_usd
+    assert feature["formulas"]
+    assert "gpt-oss-120b" in plan["start"][0]["command"]
+    assert plan["formulas"]
+    assert "did you mean load?" in refused
 
 
 def test_before_and_after_quantization() -> None:
@@ -77,4 +103,27 @@ def test_on_standard_streams() -> None:
         async with Client(command) as client:
             return {tool.name for tool in (await client.list_tools()).tools}
 
-    assert asyncio.run(tools()) == {"numbers", "change", "compare", "fields", "models", "accelerators"}
+    assert asyncio.run(tools()) == NAMES
+    assert {tool.name for tool in asyncio.run(server.list_tools())} == NAMES
+
+
+def test_over_http() -> None:
+    """The official client at `/mcp` as the dashboard has it."""
+
+    async def called() -> Any:
+        transport = httpx2.ASGITransport(Starlette(routes=ROUTES))
+        async with (
+            httpx2.AsyncClient(transport=transport) as client,
+            Client(streamable_http_client("http://localhost/mcp", http_client=client)) as assistant,
+        ):
+            return read(await assistant.call_tool("numbers", {"link": "?v=1", "page": "kv_cache"}))
+
+    assert [asyncio.run(called())] == asked(("numbers", {"link": "?v=1", "page": "kv_cache"}))
+
+
+@pytest.mark.parametrize(("host", "status"), [("localhost", 200), ("localhost:8501", 200), ("elsewhere.example", 421)])
+def test_it_answers_to_the_names_of_the_dashboard(monkeypatch: pytest.MonkeyPatch, host: str, status: int) -> None:
+    monkeypatch.setattr(ui_server, "get_option", lambda _: ["localhost"])
+    listed = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {"Host": host, "Accept": "application/json"}
+    assert TestClient(Starlette(routes=ROUTES)).post("/mcp", json=listed, headers=headers).status_code == status

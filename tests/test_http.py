@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 import inferdash
@@ -14,6 +15,7 @@ from inferdash import http, links
 from inferdash.cli import main
 from inferdash.studies.numbers import lines
 from inferdash.studies.report import STUDIES
+from inferdash.ui.server import ROUTES
 from tests.scenarios import valid
 
 LOG = b"timestamp,model,input_tokens,output_tokens\n0,m,1000000,100000\n60,m,1000000,100000\n"
@@ -36,6 +38,30 @@ def test_one_number_everywhere(seed: int, asked: TestClient, capsys: pytest.Capt
         page = asked.get(f"/page/{name}?{link}").json()
         shown = {one["name"]: one["shown"] for one in page["numbers"] if one["unit"] != "rows"}
         assert shown == {line.path: line.shown for line in lines(getattr(notebook, name)) if line.unit != "rows"}
+
+
+def test_a_report_is_sent_once(asked: TestClient) -> None:
+    first = asked.get("/report?batch=3&v=2")
+    again = asked.get("/report?batch=3&v=2", headers={"If-None-Match": first.headers["ETag"]})
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+    assert asked.get("/report?batch=4&v=2").headers["ETag"] != first.headers["ETag"]
+    assert first.json()["version"] == inferdash.__version__
+
+
+def test_a_page_shows_its_working(asked: TestClient) -> None:
+    """A pass reads 15.1 GB at 3.35 TB/s."""
+    steps = asked.get("/page/compute-vs-memory?v=1").json()["working"]
+    (step,) = [one for one in steps if one["name"] == "load_s" and one["of"] == "Decode"]
+    assert step["formula"] == "bytes_read / (gpus * bandwidth)"
+    assert step["result"] == "4.52 ms"
+    assert eval(step["with_numbers"]) == pytest.approx(4.52e-3, rel=1e-3)  # noqa: S307 - the project's own formula
+    assert asked.get("/page/plan?v=2").json()["working"]
+
+
+def test_the_dashboard_carries_it(asked: TestClient) -> None:
+    with TestClient(Starlette(routes=ROUTES)) as dashboard:
+        assert dashboard.get("/api/page/kv-cache?v=1").json() == asked.get("/page/kv-cache?v=1").json()
+        assert dashboard.get("/mcp").status_code == 405
 
 
 def test_what_a_page_says(asked: TestClient) -> None:
@@ -85,6 +111,18 @@ def test_a_file_that_is_none_is_refused(asked: TestClient) -> None:
     assert answer.json()["problems"] == [
         "--prices: nonsense is not known; it takes in=, out=, read=, write=, write_long=."
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "said"),
+    [
+        ("/replay", b"", "There is no file in the body of the request."),
+        ("/score", b"\x89PNG", "The file is no text in UTF-8."),
+    ],
+)
+def test_what_is_no_file_is_said(asked: TestClient, path: str, content: bytes, said: str) -> None:
+    answer = asked.post(path, content=content)
+    assert (answer.status_code, answer.json()) == (422, {"problems": [said]})
 
 
 def test_a_file_has_a_bound(asked: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,16 @@ class Headline(NamedTuple):
         """Whether it is a limit or an expectation; empty where there is but one such number."""
         return next((kind for kind in ("limit", EXPECTED) if f"({kind})" in self.label), "")
 
+    @property
+    def shown(self) -> str:
+        """The number with its unit, as a page shows it."""
+        return show(self.value, self.unit)
+
+    def told(self) -> dict[str, Any]:
+        """It for a program: its label, its value in its base unit, and what the page shows of it."""
+        unit = "share" if self.unit == "%" else self.unit
+        return {"label": self.label, "value": self.value, "unit": unit, "shown": self.shown, "beside": self.beside}
+
 
 def at_limit(label: str, one: Estimate, unit: str, *, of: str = "") -> Headline:
     """A number whose limit is the lesson, what is expected below it."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from inferdash.scenario import Scenario
 from inferdash.studies.check import evidence, model
 from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, overview, quantization
-from inferdash.studies.numbers import lines, literal
+from inferdash.studies.numbers import Headline, lines, literal
 from inferdash.studies.price import feature_cost, prompt_cache, traffic
 from inferdash.studies.run import memory, plan, serving
 
@@ -42,8 +42,13 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def report(scenario: Scenario) -> dict[str, Any]:
-    """Numbers in base units, one object a page; a number that an unknown input leaves open is None."""
-    return {name: asdict(study.study(scenario)) for name, study in STUDIES.items()}
+    """Numbers in base units, one object a page, those on its top under `headlines`; what is not known is None."""
+    found = {}
+    for name, study in STUDIES.items():
+        result = study.study(scenario)
+        headlines = study.headline_numbers(scenario, result)
+        found[name] = {"headlines": [one.told() for one in headlines]} | asdict(result)
+    return found
 
 
 def markdown(scenario: Scenario, link: str) -> str:
@@ -53,6 +58,11 @@ def markdown(scenario: Scenario, link: str) -> str:
     for study in STUDIES.values():
         result = study.study(scenario)
         chapters += [f"## {study.TITLE}", study.sentence(scenario, result)]
+        chapters.append("\n".join(_bullet(one) for one in study.headline_numbers(scenario, result)))
         rows = [f"| {': '.join(line.labels)} | {line.shown} |" for line in lines(result) if line.unit != "rows"]
         chapters.append("\n".join(["| quantity | value |", "| --- | --- |", *rows]))
     return "\n\n".join(chapters) + "\n"
+
+
+def _bullet(one: Headline) -> str:
+    return f"- {one.label}: {one.shown}{f' ({one.beside})' if one.beside else ''}"

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import runtime
+from streamlit import get_option, runtime
 
 from inferdash import cards, http, links
 from inferdash.charts.gallery import CHARTS
@@ -85,6 +85,19 @@ async def _first_page(request: Request) -> RedirectResponse:
     )
 
 
+class Assistant:
+    """`/mcp`: the numbers for an assistant, by a package that is read when it is first asked for, and may be absent."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            from inferdash.assistant import over_http  # noqa: PLC0415 - as said above
+        except ModuleNotFoundError:
+            absent = PlainTextResponse("This server lacks the package mcp: pip install 'inferdash[mcp]'.", 501)
+            await absent(scope, receive, send)
+            return
+        await over_http(scope, receive, send, hosts=get_option("server.allowedHosts"))
+
+
 async def _health(_: Request) -> PlainTextResponse:
     return PlainTextResponse("ok")
 
@@ -117,6 +130,7 @@ async def _forget_sessions() -> None:
 ROUTES: Final = [
     Route("/", _first_page),
     Route("/healthz", _health),
+    Route("/mcp", Assistant(), methods=["POST"]),
     Mount("/api", http.app),
     *preview.ROUTES,
     *document.ROUTES,

@@ -1,11 +1,11 @@
 """Working: the arithmetic that really ran, formula by formula."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 import streamlit as st
 
-from inferdash.formula import Step, recording
+from inferdash.formula import Step, once, recording
 from inferdash.references import REFERENCES
 from inferdash.scenario import Scenario
 
@@ -25,11 +25,6 @@ def working(study: Callable[[Scenario], object], scenario: Scenario) -> None:
         return
     for tab, group in zip(st.tabs(list(parts)), parts.values(), strict=True):
         tab.markdown("\n\n".join(shown(step) for step in once(group)))
-
-
-def once(steps: Iterable[Step]) -> list[Step]:
-    """The same formula with the same numbers is shown once."""
-    return list({(step.formula.name, step.text): step for step in steps}.values())
 
 
 def shown(step: Step) -> str:

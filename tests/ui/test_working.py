@@ -1,6 +1,6 @@
 """Working: each formula in words, symbols, numbers and with its source."""
 
-from inferdash.formula import recording
+from inferdash.formula import once, recording
 from inferdash.scenario import BASE
 from inferdash.studies.learn import compute_vs_memory
 from inferdash.ui import working
@@ -22,4 +22,4 @@ def test_the_same_formula_with_the_same_numbers_is_shown_once() -> None:
     with recording() as steps:
         compute_vs_memory.study(BASE)
         compute_vs_memory.study(BASE)
-    assert len(working.once(steps)) == len(working.once(steps[: len(steps) // 2])) < len(steps) / 2
+    assert len(once(steps)) == len(once(steps[: len(steps) // 2])) < len(steps) / 2
