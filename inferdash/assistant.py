@@ -23,6 +23,7 @@ server: Final = MCPServer(
     title="inferdash",
     instructions=f"What inference of a language model takes, what it costs, and why. {_LINK}",
     website_url=None,
+    log_level="WARNING",
 )
 
 
