@@ -5,9 +5,9 @@ from typing import Final
 
 import streamlit as st
 
-from inferdash import pairs, shipped
+from inferdash import shipped
 from inferdash.studies.report import PAGES
-from inferdash.ui import comparing, navigation, share, state
+from inferdash.ui import comparing, metrics, navigation, share, state
 from inferdash.ui.assist import ICON, assist, style
 from inferdash.ui.mending import mended
 from inferdash.ui.sidebar import sidebar
@@ -30,26 +30,27 @@ _current = st.navigation([st.Page(_home, title="inferdash", default=True), *_pag
 _name = next((name for name, page in _pages.items() if page == _current), None)
 if _name is None:
     state.start(next(iter(_pages.values())))
-state.sync(_name)
-state.go_on(_pages)
-style()
-_top = st.container(horizontal=True, vertical_alignment="center", key="top")
-share.problems()
-_above = st.container()
-share.title()
-comparing.row()
-try:
-    _current.run()
-    varying(_name)
-except Exception:  # whatever it is, the reader keeps the way to the other pages and to a scenario that works
-    logging.getLogger("inferdash").exception("%s?%s", _current.url_path, pairs.encode(state.pair()))
-    mended(_name)
-# The answer is on its way before what stands around it.
-if not state.presented():
-    sidebar(_name)
-with _above:
-    share.entry_problems()
-with _top:
-    navigation.row(_name)
-    share.buttons()
-assist()
+with metrics.RUN_S.labels(_name).time():
+    state.sync(_name)
+    state.go_on(_pages)
+    style()
+    _top = st.container(horizontal=True, vertical_alignment="center", key="top")
+    share.problems()
+    _above = st.container()
+    share.title()
+    comparing.row()
+    try:
+        _current.run()
+        varying(_name)
+    except Exception:  # whatever it is, the reader keeps the way to the other pages and to a scenario that works
+        logging.getLogger("inferdash").exception("The page %s failed.", _name)
+        mended(_name)
+    # The answer is on its way before what stands around it.
+    if not state.presented():
+        sidebar(_name)
+    with _above:
+        share.entry_problems()
+    with _top:
+        navigation.row(_name)
+        share.buttons()
+    assist()

@@ -1,7 +1,8 @@
-"""The server around the dashboard: warm-up, a health check, headers."""
+"""The server around the dashboard: routes, warm-up, health, headers."""
 
 import asyncio
 import gc
+import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,7 +25,7 @@ from inferdash.facts import library
 from inferdash.pairs import Pair
 from inferdash.serving.simulator import prepare
 from inferdash.studies.report import STUDIES
-from inferdash.ui import document, preview
+from inferdash.ui import document, draining, metrics, preview
 
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
@@ -33,6 +34,11 @@ _SWITCH_S: Final = 0.001
 """After which a script gives way, so that others and `/healthz` get their turn under load; Python's own is 5 ms."""
 _FORGOTTEN_AFTER_S: Final = 30.0
 """Between two looks for sessions that have ended."""
+_OF_A_SESSION: Final = ("/media/", "/_stcore/upload_file/")
+_NOT_STICKY: Final = (
+    "This file belongs to a session that is not here: it has ended, or several servers stand behind one name without "
+    "sticky sessions."
+)
 _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 _POLICY: Final = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:; worker-src 'self' "
@@ -102,6 +108,15 @@ async def _health(_: Request) -> PlainTextResponse:
     return PlainTextResponse("ok")
 
 
+async def elsewhere(request: Request, error: Exception) -> PlainTextResponse:
+    """An error in words; a file of a session that this process does not have says why that may be."""
+    status, said = getattr(error, "status_code", 500), str(getattr(error, "detail", ""))
+    if any(part in request.url.path for part in _OF_A_SESSION):
+        logging.getLogger("inferdash").warning(_NOT_STICKY)
+        said = f"{_NOT_STICKY} Load the page again; its link keeps the scenario."
+    return PlainTextResponse(said, status)
+
+
 @asynccontextmanager
 async def warm_up(_: object) -> AsyncIterator[None]:
     """Builds what the first visitor would otherwise wait for, then leaves it to no later collection."""
@@ -113,6 +128,8 @@ async def warm_up(_: object) -> AsyncIterator[None]:
     gc.freeze()
     sys.setswitchinterval(_SWITCH_S)
     forgetting = asyncio.create_task(_forget_sessions())
+    metrics.serve()
+    draining.started(metrics.sessions)
     yield
     forgetting.cancel()
 
@@ -127,12 +144,14 @@ async def _forget_sessions() -> None:
                 ended.session.shutdown()
 
 
+ERRORS: Final = {400: elsewhere, 404: elsewhere}
 ROUTES: Final = [
     Route("/", _first_page),
     Route("/healthz", _health),
+    Route("/readyz", draining.ready),
     Route("/mcp", Assistant(), methods=["POST"]),
     Mount("/api", http.app),
     *preview.ROUTES,
     *document.ROUTES,
 ]
-MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(GzipStatic)]
+MIDDLEWARE: Final = [Middleware(metrics.Counted), Middleware(SecurityHeaders), Middleware(GzipStatic)]

@@ -1,0 +1,75 @@
+"""What who runs the dashboard measures, for Prometheus, on a port of its own: never a scenario, a file or a client."""
+
+import os
+from typing import Final
+
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram, start_http_server
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import runtime
+
+from inferdash.http import app as api
+from inferdash.studies.report import PAGES
+
+_ADDRESS: Final = os.environ.get("INFERDASH_METRICS", "")
+"""Port, or address and port, such as 0.0.0.0:9464; nothing is served without it."""
+_PATHS: Final = {"/": "/", "/healthz": "/healthz", "/readyz": "/readyz", "/mcp": "/mcp"} | {
+    f"/{name.replace('_', '-')}": "page" for name in PAGES
+}
+_FOLDERS: Final = {
+    "/_stcore/upload_file/": "upload",
+    "/media/": "download",
+    "/static/": "static",
+    "/api/page/": "/api/page",
+}
+_REQUESTS: Final = Counter("inferdash_requests", "Requests over HTTP.", ["route", "status"])
+RUN_S: Final = Histogram(
+    "inferdash_run_seconds",
+    "Seconds of a run of a page, those that a newer one ended included.",
+    ["page"],
+    buckets=(0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5, 10),
+)
+_SESSIONS: Final = Gauge("inferdash_sessions", "Sessions that are connected.")
+
+
+class Counted:
+    """Counts requests by route and status."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _REQUESTS.labels(route(scope["path"]), str(message["status"])).inc()
+            await send(message)
+
+        await self.app(scope, receive, counted)
+
+
+def route(path: str) -> str:
+    """What a path is counted as: there are few of them, whatever is asked for."""
+    if path in _PATHS:
+        return _PATHS[path]
+    if path in {f"/api{one.path}" for one in api.routes if hasattr(one, "path")}:
+        return path
+    return next((name for start, name in _FOLDERS.items() if path.startswith(start)), "other")
+
+
+def sessions() -> int:
+    """Sessions that are connected."""
+    if not runtime.exists():
+        return 0
+    count: int = runtime.get_instance()._session_mgr.num_active_sessions()  # noqa: SLF001 - there is no public way
+    return count
+
+
+def serve() -> None:
+    """Answers Prometheus from here on, where a port was named; memory and processor are among what it tells."""
+    _SESSIONS.set_function(sessions)
+    if _ADDRESS:
+        address, _, port = _ADDRESS.rpartition(":")
+        start_http_server(int(port), address or "localhost", REGISTRY)

@@ -1,0 +1,60 @@
+"""What who runs the dashboard sees of it: health, readiness, metrics, and why a file is not there."""
+
+import logging
+
+import pytest
+from prometheus_client import generate_latest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from inferdash.ui import draining, metrics
+from inferdash.ui.server import ERRORS, MIDDLEWARE, ROUTES
+
+
+@pytest.fixture
+def server() -> TestClient:
+    return TestClient(Starlette(routes=ROUTES, middleware=MIDDLEWARE, exception_handlers=ERRORS))
+
+
+def test_it_is_well_before_it_is_ready(server: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draining.State, "started", False)
+    assert (server.get("/healthz").status_code, server.get("/readyz").status_code) == (200, 404)
+    monkeypatch.setattr(draining.State, "started", True)
+    assert server.get("/readyz").text == "ready"
+    monkeypatch.setattr(draining.State, "ending", True)
+    assert (server.get("/healthz").status_code, server.get("/readyz").text) == (200, "ending")
+
+
+@pytest.mark.parametrize(
+    ("path", "route"),
+    [
+        ("/kv-cache", "page"),
+        ("/api/report", "/api/report"),
+        ("/api/page/kv-cache", "/api/page"),
+        ("/media/1.png", "download"),
+        ("/wp-login.php", "other"),
+        ("/api/nothing", "other"),
+    ],
+)
+def test_requests_are_counted_by_few_routes(path: str, route: str) -> None:
+    assert metrics.route(path) == route
+
+
+def test_metrics_tell_no_scenario(server: TestClient) -> None:
+    server.get("/api/page/kv-cache?title=Secret&batch=7&v=2")
+    told = generate_latest().decode()
+    assert 'inferdash_requests_total{route="/api/page",status="200"}' in told
+    assert "process_resident_memory_bytes" in told
+    assert "inferdash_sessions 0.0" in told
+    assert "Secret" not in told
+
+
+def test_a_file_of_another_replica_says_what_is_needed(
+    server: TestClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("inferdash"), "propagate", True)
+    answer = server.get("/media/lost.csv")
+    assert answer.status_code == 404
+    assert "without sticky sessions" in answer.text
+    assert "without sticky sessions" in caplog.text
+    assert server.get("/nothing").text == "Not Found"
