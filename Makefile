@@ -1,5 +1,6 @@
 SHELL := bash
 PORT ?= 8501
+WORKERS ?= 1
 PYTHON := .venv/bin/python
 
 .PHONY: help run test check format bench sweep fit lock browser clean venv installed
@@ -7,8 +8,8 @@ PYTHON := .venv/bin/python
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: installed ## open the dashboard on http://localhost:8501 (another port: make run PORT=8600)
-	$(PYTHON) -m inferdash --port $(PORT)
+run: installed ## open the dashboard on http://localhost:8501 (another port, several processes: make run PORT=8600 WORKERS=2)
+	$(PYTHON) -m inferdash --port $(PORT) --workers $(WORKERS)
 
 test: installed browser ## run all tests, those in a browser beside the others
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target tests/walks tests/browser tests/others

@@ -170,7 +170,7 @@ async def over_http(scope: Scope, receive: Receive, send: Send, *, hosts: Sequen
         scope: of the request, as ASGI has it.
         receive: as well.
         send: as well.
-        hosts: names that it answers to; any where there are none.
+        hosts: names that it answers to; any where there are none, or one is `*`.
     """
     names = [name for host in hosts for name in (host, f"{host}:*")]
     origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
@@ -178,7 +178,9 @@ async def over_http(scope: Scope, receive: Receive, send: Send, *, hosts: Sequen
         stateless_http=True,
         json_response=True,
         transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=bool(hosts), allowed_hosts=names, allowed_origins=origins
+            enable_dns_rebinding_protection=bool(hosts) and "*" not in hosts,
+            allowed_hosts=names,
+            allowed_origins=origins,
         ),
     )
     async with server.session_manager.run():

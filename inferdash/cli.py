@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from inferdash import bill_command, links, pairs, shipped
+from inferdash import workers as several
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.facts.price_names import edges, longest
@@ -77,6 +78,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         metavar="NAME",
         help="a host name that browsers may use; without one, any for an address that is not local",
     )
+    parser.add_argument("--workers", type=int, default=1, help="processes behind one address; needs HAProxy (1)")
     commands = parser.add_subparsers(
         dest="command", metavar="report, model, replay, bill, score, mcp", title="instead of the dashboard"
     )
@@ -140,7 +142,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             return bill_command.run(given)
         case "score":
             return _score(given.file, given.on, save=given.save, as_json=given.json)
-    return _dashboard(given.address, given.port, given.host)
+    return _dashboard(given.address, given.port, given.host, workers=given.workers)
 
 
 def _port(text: str) -> int:
@@ -149,9 +151,15 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _dashboard(address: str, port: int, hosts: Sequence[str]) -> int:
+def _dashboard(address: str, port: int, hosts: Sequence[str], *, workers: int) -> int:
     """Opens the dashboard. One for this machine alone answers to its names only, whatever a name server says."""
     named = [*hosts, *_LOCAL] if hosts or address in _LOCAL else []
+    if workers > 1:
+        try:
+            return several.run(workers, address=address, port=port, hosts=named)
+        except several.NoProxyError as error:
+            print(f"inferdash: {error}", file=sys.stderr)
+            return _NOT_READ_IN_FULL
     sys.argv = ["streamlit", "run", str(shipped("app.py")), f"--server.address={address}", f"--server.port={port}"]
     sys.argv += [f"--server.allowedHosts={host}" for host in named]
     runpy.run_module("streamlit", run_name="__main__")

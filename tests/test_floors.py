@@ -20,7 +20,7 @@ FLOORS = [
     {"studies"},
     {"charts"},
     {"answers", "pictures", "cards", "workbook"},
-    {"notebook"},
+    {"notebook", "workers"},
     {"ui", "cli", "bill_command", "http", "assistant", "__main__"},
 ]
 """From the ground up. A room may use those on its own floor and below it."""
