@@ -3,7 +3,7 @@ PORT ?= 8501
 WORKERS ?= 1
 PYTHON := .venv/bin/python
 
-.PHONY: help run test check format bench sweep fit lock browser clean venv installed
+.PHONY: help run test check format bench sweep fit lock browser proxy clean venv installed
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -11,7 +11,7 @@ help: ## list the targets
 run: installed ## open the dashboard on http://localhost:8501 (another port, several processes: make run PORT=8600 WORKERS=2)
 	$(PYTHON) -m inferdash --port $(PORT) --workers $(WORKERS)
 
-test: installed browser ## run all tests, those in a browser beside the others
+test: installed browser proxy ## run all tests, those in a browser beside the others
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target tests/walks tests/browser tests/others
 
 # Three at once on two cores, as those in a browser mostly wait for it.
@@ -54,6 +54,11 @@ browser: installed ## provide Chromium for the tests
 	@command -v chromium || \
 	{ [ "$$(id -u)" = 0 ] && apt-get update && apt-get install -y --no-install-recommends chromium; } || \
 	$(PYTHON) -m playwright install chromium
+
+proxy: ## provide HAProxy, for several processes on one machine
+	@PATH="$$PATH:/usr/sbin" command -v haproxy || \
+	{ [ "$$(id -u)" = 0 ] && apt-get update && apt-get install -y --no-install-recommends haproxy openssl; } || \
+	echo 'No HAProxy: what needs it is skipped (on Debian: apt-get install haproxy).' >&2
 
 clean: ## remove .venv, caches and builds
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -28,6 +28,8 @@ _TEMPLATE: Final = 'server-template replica 1-20 "${REPLICAS}" resolvers names i
 _DRAIN_S: Final = "30"
 _START_S: Final = 60.0
 _LOOK_S: Final = 0.2
+_NOTICED_S: Final = 4.0
+"""After which the proxy knows that a process takes sessions."""
 _AGAIN_S: Final = 2.0
 """Before a process that ended by itself is started again."""
 
@@ -104,6 +106,7 @@ class Workers:
         while not self.ending and not worker.ready() and time.monotonic() < end:
             time.sleep(_LOOK_S)
         if worker in self.renewing[:1]:
+            time.sleep(_NOTICED_S)
             self.renewing.pop(0)
             if self.renewing:
                 self.renewing[0].process.terminate()
@@ -119,6 +122,11 @@ class Workers:
         self.proxy.wait()
 
 
+def proxy() -> str | None:
+    """The path of HAProxy; None where there is none."""
+    return shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
 def run(count: int, *, address: str, port: int, hosts: Sequence[str]) -> int:
     """Runs so many processes behind a proxy until it is asked to end; returns the exit status.
 
@@ -131,7 +139,7 @@ def run(count: int, *, address: str, port: int, hosts: Sequence[str]) -> int:
     Raises:
         NoProxyError: where there is no HAProxy.
     """
-    haproxy = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    haproxy = proxy()
     if haproxy is None:
         raise NoProxyError("Several workers need HAProxy 2.6 or newer, on Debian: apt-get install haproxy.")
     shared = {"INFERDASH_DRAIN_S": _DRAIN_S, "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32), **os.environ}
@@ -143,8 +151,8 @@ def run(count: int, *, address: str, port: int, hosts: Sequence[str]) -> int:
             worker.start()
         file = folder / "haproxy.cfg"
         file.write_text(configuration(ports), encoding="utf-8")
-        proxy = subprocess.Popen([haproxy, "-db", "-f", str(file)], env=_proxied(f"{address}:{port}", shared))  # noqa: S603 - as found above
-        all_ = Workers(workers, proxy)
+        before = subprocess.Popen([haproxy, "-db", "-f", str(file)], env=_proxied(f"{address}:{port}", shared))  # noqa: S603 - as found above
+        all_ = Workers(workers, before)
         stack.callback(all_.end)
         all_.listen()
         return all_.watch()

@@ -17,12 +17,18 @@ function mark() {
   const sentence = document.querySelector("h1")?.textContent ?? "";
   if (live.textContent !== sentence) live.textContent = sentence;
   const now = document.querySelector("[data-test-connection-state]")?.dataset.testConnectionState === "CONNECTED";
-  if (now && connected === false) rerun();
+  if (now && connected === false) {
+    reconnected();
+    rerun();
+  }
   connected = now;
+  enterAgain();
 }
 
 export default function ({ data, setTriggerValue }) {
+  const before = Object.keys(fields).join();
   typing(data.fields);
+  settle(before !== Object.keys(fields).join());
   rerun = () => setTriggerValue("reconnected", true);
   if (!live) {
     live = document.createElement("div");

@@ -19,7 +19,7 @@ _HUB: Final = {one.hf_id.lower(): one.name for one in library.models().values() 
 """Id on the hub -> name of the model."""
 _SCRIPT: Final = f"const HUB = {json.dumps(_HUB)};\n" + "".join(
     (_HERE / f"{name}.js").read_text(encoding="utf-8")
-    for name in ("typing", "search", "anchors", "sheet", "present", "assist")
+    for name in ("typing", "kept", "search", "anchors", "sheet", "present", "assist")
 )
 
 

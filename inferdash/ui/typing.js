@@ -18,9 +18,12 @@ function shown(value) {
   return value.toLocaleString("en-US", { maximumFractionDigits: 20 });
 }
 
+function keyOf(input) {
+  return [...(input.closest?.("[class*=st-key-]")?.classList ?? [])].find((one) => one.startsWith("st-key-"));
+}
+
 function fieldOf(input) {
-  const name = [...(input.closest?.("[class*=st-key-]")?.classList ?? [])].find((one) => one.startsWith("st-key-"));
-  return fields[name] ?? kinds[nameOf(name)];
+  return fields[keyOf(input)] ?? kinds[nameOf(keyOf(input))];
 }
 
 function nameOf(key) {
