@@ -49,6 +49,10 @@ lock: venv ## pin what pyproject.toml asks for (for newer releases, first remove
 	$(PYTHON) -m uv pip compile pyproject.toml --group dev --output-file requirements.lock --quiet \
 		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+	$(PYTHON) -m uv pip compile pyproject.toml --extra mcp --constraint requirements.lock --quiet \
+		--output-file deploy/requirements.lock \
+		--universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 browser: installed ## provide Chromium for the tests
 	@command -v chromium || \

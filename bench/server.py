@@ -36,8 +36,7 @@ class Server:
 
     def memory(self) -> int:
         """Bytes that it has in memory."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        return memory(self.process.pid)
 
     def health_s(self) -> float:
         """Seconds until it says that it is well; endless where it does not in time."""
@@ -54,6 +53,12 @@ def cpu_s(process: int) -> float:
     """Seconds of CPU that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(process: int) -> int:
+    """Bytes that a process has in memory."""
+    pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager
