@@ -20,6 +20,8 @@ _FOLDERS: Final = {
     "/media/": "download",
     "/static/": "static",
     "/api/page/": "/api/page",
+    "/card/": "preview",
+    "/oembed": "preview",
 }
 _REQUESTS: Final = Counter("inferdash_requests", "Requests over HTTP.", ["route", "status"])
 RUN_S: Final = Histogram(

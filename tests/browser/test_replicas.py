@@ -143,6 +143,8 @@ def test_a_browser_loses_nothing_when_its_replica_is_killed(visitor: Page, repli
     others = {replicas.status(media)[1] for _ in range(4)}
     assert any("without sticky sessions" in one for one in others)
     visitor.keyboard.press("Escape")
+    told = replicas.status(f"{PATH}?batch=5&v=1")[1]
+    assert f"{replicas.address}/card/compute-vs-memory.png?batch=5" in told  # the preview of the link
     unfold(visitor, "The two passes in numbers")
     with visitor.expect_download() as download:
         visitor.get_by_role("button", name="Download as CSV").click()
