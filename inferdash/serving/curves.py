@@ -201,7 +201,6 @@ def _curves(
         found = round_of(deployment, offer.engine, proposals, requests=layout.data * requests, past=past)
         round_s = cast("Round", found).round_s  # only accelerators with a peak take part
         decode_s = np.atleast_2d(token_s(round_s=round_s, tokens_per_pass=proposals.tokens_per_pass))
-        deployment = beside(deployment, proposals)
     carried = steady_state.carried_per_s(batch=BATCHES, prefill_s=prefill_s, passes=demand.answer - 1, pass_s=decode_s)
     carried = np.maximum.accumulate(carried, axis=1)
     growth = np.clip(np.gradient(np.log(carried), np.log(BATCHES), axis=1), 0.02, 1)
@@ -241,7 +240,7 @@ def _curves(
         latency_s=latency_s_, batch=BATCHES, crowded=np.maximum(crowded, BATCHES), growth=growth_
     )
     tokens = whole_pages(demand.tokens)
-    by_place = replace(deployment, memory=cast("float", memory))
+    by_place = beside(replace(deployment, memory=cast("float", memory)), proposals)
     free = free_bytes_of_one(by_place, requests=layout.data * PLACES, tokens=tokens)
     return Curves(
         accelerators=names,
@@ -253,8 +252,8 @@ def _curves(
         full_per_s=full_per_s,
         first_token_s=np.maximum.accumulate(np.where(below, first_token_s, np.inf), axis=-1),
         latency_s=np.maximum.accumulate(late_latency_s, axis=-1),
-        memory_bytes=memory - free,
-        usable_bytes=memory,
+        memory_bytes=np.asarray(by_place.memory - free),
+        usable_bytes=np.asarray(by_place.memory),
         most_places=np.asarray(largest_batch(by_place, tokens=tokens)) / layout.data,
         batches=np.asarray(batches)[:, :, 0],
     )
