@@ -66,7 +66,9 @@ def run(given: argparse.Namespace) -> int:
         found = bill.bill(counts, by=by, against=against, day=datetime.now(tz=UTC).date())
         problems = [*log.problems, *found.problems]
         _print(given, found, by, problems=problems, notes=log.notes, left_out=log.left_out)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:  # the second is what an engine makes of the first
+        if isinstance(error, RuntimeError) and "interrupted" not in str(error):
+            raise
         print("\ninferdash: Stopped. Nothing was written.", file=sys.stderr)
         return _STOPPED
     except (ValueError, OSError) as error:
