@@ -145,7 +145,7 @@ def test_a_browser_loses_nothing_when_its_replica_is_killed(visitor: Page, repli
     visitor.keyboard.press("Escape")
     told = replicas.status(f"{PATH}?batch=5&v=1")[1]
     assert f"{replicas.address}/card/compute-vs-memory.png?batch=5" in told  # the preview of the link
-    unfold(visitor, "The two passes in numbers")
+    unfold(visitor, "Both passes in numbers")
     with visitor.expect_download() as download:
         visitor.get_by_role("button", name="Download as CSV").click()
     assert "decode" in download.value.path().read_text(encoding="utf-8").lower()
