@@ -144,7 +144,7 @@ def test_ways_out_do_what_they_say() -> None:
     assert result.free_bytes < 0
     fewest = result.fewest_gpus
     assert fewest
-    assert f"at least {fewest} of them" in said
+    assert f"at least {fewest}, shared evenly" in said
     assert memory.study(scenario.model_copy(update={"gpus": fewest})).free_bytes >= 0
     assert memory.study(scenario.model_copy(update={"gpus": fewest - 1})).free_bytes < 0
     assert "fp8" in said
