@@ -23,6 +23,12 @@ function mark() {
   }
   connected = now;
   enterAgain();
+  // A button that is off while its file is made loses the focus, and with it a window hears no Escape.
+  const open = document.querySelector("[role=dialog]");
+  if (open && document.activeElement === document.body) {
+    open.tabIndex = -1;
+    open.focus();
+  }
 }
 
 export default function ({ data, setTriggerValue }) {

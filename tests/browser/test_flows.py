@@ -64,6 +64,24 @@ def test_cold_server_opens_the_page_of_a_deep_link(page: Page) -> None:
         expect(page.get_by_text("Page not found")).to_have_count(0)
 
 
+def test_two_scenarios_are_made_shared_and_one_of_them_is_kept(page: Page) -> None:
+    opened(page, "model=qwen3-32b&v=2")
+    page.get_by_role("button", name="Compare").click()
+    expect(page).to_have_url(re.compile(r"model=qwen3-32b&b=a&v=2$"))
+    entered(page, "Prompt tokens", "8192")
+    expect(page).to_have_url(re.compile(r"model=qwen3-32b&b\.prompt=8192&v=2$"))
+    expect(page.locator("h1")).to_contain_text("With B")
+    assert shared(page).endswith("model=qwen3-32b&b.prompt=8192&v=2")
+    with page.expect_download() as workbook:
+        page.get_by_role("button", name="Workbook (XLSX)").click()
+    assert workbook.value.suggested_filename == "inferdash.xlsx"
+    settled(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Drop A").click()
+    expect(page).to_have_url(re.compile(r"model=qwen3-32b&prompt=8192&v=2$"))
+    expect(page.locator("h1")).not_to_contain_text("With B")
+
+
 def test_one_edit_writes_a_readable_address_and_one_history_entry(page: Page) -> None:
     opened(page, "v=1")
     before = page.evaluate("history.length")
