@@ -1,6 +1,6 @@
 """What a bill of many lines takes: in blocks, by a query written by hand, and line by line. Times are of processors.
 
-python -m bench.bills --lines 1000000 --folder /tmp/bills
+python -m bench.bills --lines 1000000 --folder FOLDER
 """
 
 import argparse
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Final
 
 import duckdb
@@ -95,7 +96,7 @@ def main() -> int:
     """Prints a line for each log."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=1_000_000)
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/bills"))  # noqa: S108 - large files that go again
+    parser.add_argument("--folder", type=Path, default=Path(gettempdir()) / "bills")
     parser.add_argument("--logs", nargs="*", default=DIALECTS)
     given = parser.parse_args()
     print(f"{given.lines:,} lines: processor s, clock s, peak MB of each")
