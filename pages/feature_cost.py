@@ -129,9 +129,10 @@ parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(sc
 changed = page.then_and_now(scenario, today)
 parts.notes([changed] if changed else [])
 controls("api", "service", "marked")
-st.caption(parts.plain(f"{savings.price_sentence(scenario)} {dated.api_prices(scenario, today)}"))
+st.caption(parts.plain(savings.price_sentence(scenario)))
 controls("use_as", "users", "sessions", "volume")
 parts.picture(key="bars")
+st.caption(parts.plain(dated.api_prices(scenario, today)))
 parts.terms(shown)
 if scenario.ranges:
     state.opens("Low, middle and high", once=scenario.ranges)

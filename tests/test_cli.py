@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from urllib.parse import urlencode
 
 import pytest
@@ -244,6 +244,7 @@ def test_a_replay_by_two_processes_is_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [path for path in sys.path if Path(path).name != "tests"])  # its numbers.py
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as a page that was tried left its own
     path = tmp_path / "trace.jsonl"
     rows = [
         {"timestamp": n, "input_length": 1024, "output_length": 2, "hash_ids": [n % 3, n % 3 + 9]} for n in range(40)

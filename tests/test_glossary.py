@@ -22,6 +22,10 @@ def test_every_field_of_a_scenario() -> None:
     ]
 
 
+def test_no_two_fields_share_a_title() -> None:
+    assert len({str(field.title) for field in FIELDS.values()}) == len(FIELDS)
+
+
 def test_every_number_of_the_report() -> None:
     assert table("Numbers of the report") == [
         f"| `{name}.{line.path}` | {', '.join(line.labels)} | {'share' if line.unit == '%' else line.unit} |"

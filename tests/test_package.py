@@ -24,7 +24,7 @@ pytestmark = pytest.mark.package
 
 ROOT: Final = Path(__file__).parents[1]
 WAIT_S: Final = 60
-MOVED_INTO_PACKAGE: Final = ("app.py", "pages/", "presets/", ".streamlit/")
+MOVED_INTO_PACKAGE: Final = ("app.py", "pages/", "presets/", ".streamlit/", "deploy/haproxy.cfg")
 
 
 class Bare(NamedTuple):

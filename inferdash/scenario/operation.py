@@ -89,7 +89,9 @@ class Operation(Speculating):
 
     load: Annotated[float, Place("page", step=1.0)] = Field(8.0, title="Load, requests/s", ge=0.01, le=100_000)
     """Requests that arrive per second, on average."""
-    pattern: Annotated[str, Choices("way to come", lambda: PATTERNS), Place("page")] = Field("random", title="Arrivals")
+    pattern: Annotated[str, Choices("way to come", lambda: PATTERNS), Place("page")] = Field(
+        "random", title="Arrival pattern"
+    )
     """At random (Poisson); in bursts; or over an example day whose busiest hour has twice the mean, compressed
     into the simulated time."""
     burstiness: Annotated[float, Place("page", _bursts)] = Field(3.0, title="Burstiness", ge=1, le=10)

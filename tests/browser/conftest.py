@@ -26,7 +26,7 @@ PATH: Final = "/compute-vs-memory"
 _START_S: Final = 60
 CHROMIUM: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
-_PATIENCE_MS: Final = 15_000
+_PATIENCE_MS: Final = 30_000
 _STILL: Final = 3
 """Times in a row that something is seen before it is taken to stay."""
 

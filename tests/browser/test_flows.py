@@ -172,10 +172,14 @@ def test_page_outlives_a_restart_of_the_server(page: Page) -> None:
         settled(page)
         entered(page, "Batch", "4")
         shows(page, "model=qwen3-32b&batch=4&v=1")
+        drawn = page.locator("[class*=st-key-batch-]").first.get_attribute("class")
         mortal.kill()
         expect(page.locator("[data-test-connection-state=CONNECTED]")).to_have_count(0)
         mortal.start()
         page.locator("[data-test-connection-state=CONNECTED]").wait_for()
+        page.wait_for_function(  # until the new server has drawn its own fields
+            "(drawn) => (document.querySelector('[class*=st-key-batch-]')?.className ?? drawn) !== drawn", arg=drawn
+        )
         shows(page, "model=qwen3-32b&batch=4&v=1")
         entered(page, "Batch", "5")
         shows(page, "model=qwen3-32b&batch=5&v=1")

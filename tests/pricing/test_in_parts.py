@@ -11,6 +11,7 @@ from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Timer
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -61,6 +62,7 @@ def test_mooncake_and_a_thousand_tenants_are_the_same_in_parts() -> None:
 
 def test_two_processes_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [path for path in sys.path if Path(path).name != "tests"])  # its numbers.py
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as a page that was tried left its own
     requests = tenants(50)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         parts, _ = counted_in_parts(requests, (RULES,), edges(), pool.map, bins=4)
