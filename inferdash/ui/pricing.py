@@ -65,7 +65,7 @@ def price_book() -> None:
     if book:
         parts.table(study.table(book))
     else:
-        st.code(study.EXAMPLE, language="toml", wrap_lines=True)
+        st.code(study.EXAMPLE, language=None, wrap_lines=True)
 
 
 def _use(content: bytes) -> None:
