@@ -27,6 +27,7 @@ NONE: Final = "none"
 """Id of no book."""
 OF_BOOK: Final = "book/"
 """Before the id of a book's model, where others name their provider."""
+_LIST: Final = "one or more blocks belong here, each under its name in double brackets, such as [[discounts]]."
 LONGEST: Final = 100_000
 """Bytes of a book."""
 _KEPT_AT_MOST: Final = 200
@@ -127,7 +128,8 @@ def parse(content: bytes) -> PriceBook:
     except ValidationError as failure:
         first = failure.errors(include_url=False)[0]
         where = " ".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])
-        raise UnreadBookError(f"The price book has a problem at “{where[:80]}”: {first['msg']}.") from None
+        wrong = _LIST if first["type"] == "tuple_type" else f"{first['msg']}."
+        raise UnreadBookError(f"The price book has a problem at “{where[:80]}”: {wrong}") from None
 
 
 _uploaded: OrderedDict[str, PriceBook] = OrderedDict()

@@ -189,7 +189,7 @@ class FileNotes:
             )
         if self.files:
             passed = f"; {self.other_files:,} of other kinds are passed over" if self.other_files else ""
-            sentences.append(f"{self.files:,} file{_of(self.files, '', 's')} are read as one{passed}.")
+            sentences.append(f"{self.files:,} file{_of(self.files, ' is read', 's are read as one')}{passed}.")
         return tuple(sentences)
 
     def _lines(self, count: int) -> str:

@@ -91,6 +91,7 @@ def test_a_link_without_its_book_says_so_and_holds_nothing_of_it() -> None:
         (b"name = ", "no TOML"),
         (b"[" * 50_000, "no TOML"),
         (b'name = "x"', "“day”: Field required"),
+        (b'name = "x"\nday = 2026-11-01\n[discounts]\noff = 0.1', "“discounts”: one or more blocks belong here"),
         (BOOK.replace(b"0.15", b"15"), "“discounts 2 off”"),
         (BOOK.replace(b"0.8", b"-1"), "“models 1 input”"),
         (BOOK.replace(b"0.8", b"nan"), "“models 1 input”"),
