@@ -5,10 +5,10 @@ from typing import Final
 
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram, start_http_server
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import runtime
 
 from inferdash.http import app as api
 from inferdash.studies.report import PAGES
+from inferdash.ui import draining
 
 _ADDRESS: Final = os.environ.get("INFERDASH_METRICS", "")
 """Port, or address and port, such as 0.0.0.0:9464; nothing is served without it."""
@@ -61,17 +61,9 @@ def route(path: str) -> str:
     return next((name for start, name in _FOLDERS.items() if path.startswith(start)), "other")
 
 
-def sessions() -> int:
-    """Sessions that are connected."""
-    if not runtime.exists():
-        return 0
-    count: int = runtime.get_instance()._session_mgr.num_active_sessions()  # noqa: SLF001 - there is no public way
-    return count
-
-
 def serve() -> None:
     """Answers Prometheus from here on, where a port was named; memory and processor are among what it tells."""
-    _SESSIONS.set_function(sessions)
+    _SESSIONS.set_function(draining.sessions)
     if _ADDRESS:
         address, _, port = _ADDRESS.rpartition(":")
         start_http_server(int(port), address or "localhost", REGISTRY)

@@ -129,7 +129,7 @@ async def warm_up(_: object) -> AsyncIterator[None]:
     sys.setswitchinterval(_SWITCH_S)
     forgetting = asyncio.create_task(_forget_sessions())
     metrics.serve()
-    draining.started(metrics.sessions)
+    draining.started()
     yield
     forgetting.cancel()
 

@@ -1,11 +1,14 @@
 """What who runs the dashboard sees of it: health, readiness, metrics, and why a file is not there."""
 
+import asyncio
 import logging
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client import generate_latest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from streamlit.runtime.app_session import AppSessionState
 
 from inferdash.ui import draining, metrics
 from inferdash.ui.server import ERRORS, MIDDLEWARE, ROUTES
@@ -23,6 +26,37 @@ def test_it_is_well_before_it_is_ready(server: TestClient, monkeypatch: pytest.M
     assert server.get("/readyz").text == "ready"
     monkeypatch.setattr(draining.State, "ending", True)
     assert (server.get("/healthz").status_code, server.get("/readyz").text) == (200, "ending")
+    assert server.get("/readyz").status_code == 404
+    monkeypatch.setattr(draining.State, "parting", True)
+    assert server.get("/readyz").status_code == 503
+
+
+def test_a_connection_ends_when_no_answer_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = dict.fromkeys(("quiet", "edits", "works"), AppSessionState.APP_NOT_RUNNING)
+    ended: dict[str, int] = {}
+    looks = 0
+
+    def active() -> list[SimpleNamespace]:
+        nonlocal looks
+        looks += 1
+        states["edits"] = AppSessionState.APP_IS_RUNNING if looks % 2 or looks < 6 else AppSessionState.APP_NOT_RUNNING
+        states["works"] = AppSessionState.APP_IS_RUNNING if looks < 4 else AppSessionState.APP_NOT_RUNNING
+        return [_connected(name, state, ended, looks) for name, state in states.items() if name not in ended]
+
+    monkeypatch.setattr(draining, "_active", active)
+    monkeypatch.setattr(draining, "_QUIET_S", 0.001)
+    monkeypatch.setattr(draining, "_PARTING_S", 0.2)
+    asyncio.run(draining.parted())
+    assert ended == {"quiet": 2, "works": 5}
+
+
+def _connected(name: str, state: AppSessionState, ended: dict[str, int], look: int) -> SimpleNamespace:
+    async def close(code: int) -> None:
+        assert code == 1012
+        ended[name] = look
+
+    session = SimpleNamespace(id=name, _state=state)
+    return SimpleNamespace(session=session, client=SimpleNamespace(_websocket=SimpleNamespace(close=close)))
 
 
 @pytest.mark.parametrize(
