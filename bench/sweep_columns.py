@@ -29,6 +29,10 @@ _MODELS: Final = ("gpt-5-mini", "claude-sonnet-4-6", "gemini-2.5-pro", "grok-4",
 _ODD: Final[tuple[Any, ...]] = (
     None, -1, 0, 2.0, 2.5, True, "12", "007", "1,234", "", "x", [], {}, 10**12, 10**13, 10**30, float("nan"), "12 ",
 )  # fmt: skip
+_SERVICES: Final[tuple[Any, ...]] = (
+    "standard", "default", "batch", "flex", "priority", "fast", "scale", "ON_DEMAND", "ON_DEMAND_FLEX", "us", "global",
+    "", None, True, False, "true", "FALSE", 3,
+)  # fmt: skip
 _NAMES: Final = (
     "foo_tokens", "cached", "stream", "note", "user", "web_search_requests", "requests", "total_tokens", "type", "cost",
     "spend", "ts_ms", "audio_tokens", "usage", "output", "input", "metadata",
@@ -48,6 +52,7 @@ def log_of(source: random.Random) -> bytes:
     lines = source.choice((1, 3, 40, 200))
     if source.random() < 0.3:
         return _table(source, lines)
+    served = source.choice((0.0, 0.0, 0.5))
     dated, odd = source.choice((True, True, False)), source.choice((0.0, 0.02, 0.2))
     rows: list[bytes] = []
     for _ in range(lines):
@@ -59,6 +64,8 @@ def log_of(source: random.Random) -> bytes:
             record["model"] = source.choice(_MODELS[: source.choice((3, 8))])
         if source.random() < 0.2:
             record["cost"] = source.choice((0.1, 0.00321300000000000003, 1e-7, "0.5", "$1.25", -1, None, 3))
+        if source.random() < served:
+            _serve(record, source)
         if source.random() < 0.3:
             record["id"] = f"a{source.randrange(60)}" if source.random() < 0.3 else f"b{source.random()}"
         for _ in range(2 if source.random() < odd else 0):
@@ -81,6 +88,16 @@ def _changed(record: Any, source: random.Random) -> Any:
     if isinstance(record.get("id"), str) and source.random() < 0.9:
         record["id"] = f"c{source.random()}"
     return change(record)
+
+
+def _serve(record: dict[str, Any], source: random.Random) -> None:
+    """Says by which service it was answered, somewhere in a record."""
+    usage = record.get("usage")
+    here = usage if isinstance(usage, dict) and source.random() < 0.5 else record
+    name = source.choice(("service_tier", "serviceTier", "traffic_type", "speed", "batch", "inference_geo"))
+    here[name] = source.choice(_SERVICES)
+    if source.random() < 0.1:
+        here["batch"] = source.choice((True, False, "True", 8))
 
 
 def _spoil(record: dict[str, Any], source: random.Random) -> None:

@@ -27,7 +27,7 @@ from inferdash.pricing.kept import Rules
 from inferdash.pricing.packed import Folder
 from inferdash.pricing.recorded import Recorded, recorded
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import as_totals, bill
+from inferdash.pricing.tally import all_at, as_totals, bill
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import literal
@@ -299,7 +299,7 @@ def _replay(
             trace = Trace(stream, Written(**written))
             found, parted = in_parts.counted_by(trace, (law,), edges(), processes=processes)
             counts, _ = as_totals(found, longest)
-            result = bill(counts, law, lambda _: prices)
+            result = bill(counts, law, all_at(prices))
     except (ValueError, OSError) as error:
         sentence = f"{source} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
         if as_json:
@@ -308,7 +308,7 @@ def _replay(
         return _NOT_READ_IN_FULL
     asked = traffic.asks(result, prices)
     problems = [*trace.problems, *traffic.problems(result, asked), *traffic.one_price(trace.models)]
-    said = recorded(counts, law, lambda _: prices)
+    said = recorded(counts, law, all_at(prices))
     notes = [*trace.notes, *parted, *traffic.cost_sentences(said, result)]
     if as_json:
         _print_json(_replay_numbers(result, said, billed=not asked) | {"problems": problems, "notes": notes})

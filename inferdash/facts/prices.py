@@ -27,12 +27,18 @@ SERVICES: Final[Mapping[str, Mapping[str, str]]] = {
     "batch": {"processing": "batch"},
     "flex": {"service_tier": "flex"},
     "priority": {"service_tier": "priority"},
+    "fast": {"service_tier": "fast"},
 }
 """How soon an API answers, at prices of its own -> how the list of prices names it."""
+_SERVICES_OF: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {("anthropic", "fast"): {"speed": "fast"}}
+"""Provider and service -> its name, where it is another one there."""
 KINDS: Final[tuple[Kind, ...]] = ("fresh", "read", "written", "written_long", "output")
 
 _NOON: Final = 12
 _SATURDAY: Final = 5
+
+_LASTING: Final = frozenset({"batch", "flex"})
+"""Services that cost the same share of the standard prices ever since makers have them, most often half."""
 
 
 @dataclass(frozen=True)
@@ -270,14 +276,19 @@ def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, servi
         local = at + timedelta(hours=one.utc_offset)
         if one.weekend_as_hour is not None and local.weekday() >= _SATURDAY:
             at = at.replace(hour=one.weekend_as_hour)
-    context = SERVICES[service]
+    context = _SERVICES_OF.get((provider, service), SERVICES[service])
+    held = [one for one in found.price_variants or () if context.items() <= one.when.items()]
+    has_it = any(one.constraint is None or one.constraint.active(at) for one in held)
     prices = found.get_prices(at, dict(context))
     if not _priced(prices):
         raise UnknownModelError(f"{provider} {model[:80]} has no price for input and output tokens.")
     factor = next((one.batch for one in meant if one.batch and service == "batch"), None)
-    has_it = any(context.items() <= variant.when.items() for variant in found.price_variants or ())
-    if context and not has_it and factor is None:
-        raise UnknownModelError(f"{found.name or found.id} has no price for the service “{service}” in the list.")
+    later = min((one.constraint.start_date for one in held if not has_it and service in _LASTING), default=None)
+    if context and not has_it and factor is None and (later is None or later < day):
+        since = f" before {min(one.constraint.start_date for one in held)}" if held else ""
+        raise UnknownModelError(
+            f"{found.name or found.id} has no price for the service “{service}” in the list{since}."
+        )
     starts = sorted({tier.start for price in vars(prices).values() for tier in getattr(price, "tiers", ())})
     listed = PriceList(
         provider=provider,
@@ -292,7 +303,45 @@ def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, servi
     )
     for one in meant:
         listed = _corrected(listed, one)
-    return listed if has_it or factor is None else each_rate(listed, lambda rates: rates.times(factor))
+    if has_it or not context:
+        return listed
+    if factor is not None:
+        return each_rate(listed, lambda rates: rates.times(factor))
+    return _as_later(listed, found, dict(context), later or day)
+
+
+def _as_later(listed: PriceList, found: Any, context: dict[str, str], later: date) -> PriceList:
+    """Prices of a service before the list has them: the same share of the standard ones as on its first day there."""
+    first = datetime(later.year, later.month, later.day, _NOON, tzinfo=UTC)
+    whole, part = (_rates(found.get_prices(first, one), 0) for one in ({}, context))
+
+    def share(rates: Rates) -> Rates:
+        shares = {
+            name: usd * (getattr(part, name) / getattr(whole, name))
+            for name in ("input", "output", "read", "write", "write_long")
+            if (usd := getattr(rates, name)) is not None and getattr(whole, name) and getattr(part, name) is not None
+        }
+        return replace(rates, **shares)
+
+    note = (
+        f"The list has this service from {later} on; before, its share of the standard prices is taken as on that day."
+    )
+    return replace(each_rate(listed, share), note=" ".join(text for text in (listed.note, note) if text))
+
+
+def at_service(listed: PriceList, service: str) -> PriceList | None:
+    """The same model's prices for a service; None where the list has none.
+
+    Prices that the reader entered or changed, or that are of a service already, hold for every one.
+    """
+    if service == "standard" or not listed.provider:
+        return listed
+    try:
+        if listed != price_list(listed.provider, listed.model, day=listed.day):
+            return listed
+        return price_list(listed.provider, listed.model, day=listed.day, service=service)
+    except UnknownModelError:
+        return None
 
 
 def _is_meant(correction: Correction, *names: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from inferdash.pricing.copies import Copies
 from inferdash.pricing.dialects.reading import Reader
+from inferdash.pricing.dialects.services import STANDARD
 from inferdash.pricing.reasons import Reasons
 from inferdash.pricing.replay import Request
 from inferdash.pricing.tally import Summed
@@ -41,6 +42,8 @@ class FileNotes:
         self.models: set[str] = set()
         self.apart: Counter[str] = Counter()
         """What the requests count in other things than tokens."""
+        self.services: Counter[str] = Counter()
+        """Requests that were answered by another service than the standard one."""
         self.understood: dict[str, None] = {}
         """Sentences on how a trace is written."""
         self._reader, self._copies = reader, copies
@@ -88,10 +91,13 @@ class FileNotes:
                 self._in_order = False
                 self._count += request.sums.lines
                 self._untold += request.unsaid
+                self._serve(request.group.service, request.sums.requests)
                 self.apart.update(dict(request.apart))
                 yield request
                 continue
             self._count += 1
+            if request.service != STANDARD:
+                self._serve(request.service, request.requests)
             time_s = request.time_s
             if time_s < self._now_s - _CLOCK_TICK_S:
                 self._earlier += 1
@@ -101,6 +107,10 @@ class FileNotes:
             if request.apart:
                 self.apart.update(dict(request.apart))
             yield request
+
+    def _serve(self, service: str, requests: int) -> None:
+        if service != STANDARD:
+            self.services[service] += requests
 
     def note(self, line: str | list[str]) -> None:
         """Counts a line that came before, among the last ones."""
@@ -186,6 +196,12 @@ class FileNotes:
             sentences.append(
                 f"{self._lines(many)} {_of(many, 'sums', 'sum')} several requests up: prices by the size of a prompt"
                 " hold for the average one where their number is known, else the lowest."
+            )
+        if served := sorted((+self.services).items(), key=lambda one: -one[1]):
+            listed = ", ".join(f"{service} ({many:,})" for service, many in served)
+            sentences.append(
+                f"Requests by another service than the standard one: {listed}. They cost what their model does by it,"
+                " or the prices that are entered, as they are."
             )
         if self.files:
             passed = f"; {self.other_files:,} of other kinds are passed over" if self.other_files else ""

@@ -33,6 +33,10 @@ _REASONS: Final = {
         "has tokens with a price of their own, as of sound, that is not asked for here",
         "have tokens with a price of their own, as of sound, that is not asked for here",
     ),
+    "service": (
+        "was answered by a service whose prices are not known",
+        "were answered by a service whose prices are not known",
+    ),
     "running": ("holds only a running total", "hold only a running total"),
     "ids": ("has block ids that are no numbers or words", "have block ids that are no numbers or words"),
     "blocks": (

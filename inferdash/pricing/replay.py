@@ -49,6 +49,8 @@ class Request(NamedTuple):
     """The model that the log names; "" where it names none."""
     apart: tuple[tuple[str, int], ...] = ()
     """What it counts in other things than tokens, in the plural, and how many: these are not in the bill."""
+    service: str = "standard"
+    """By which service it was answered: a key of `facts.prices.SERVICES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import chain
 from typing import Final, NamedTuple
 
-from inferdash.facts.prices import KINDS, PriceList, Rates
+from inferdash.facts.prices import KINDS, PriceList, Rates, at_service
 from inferdash.pricing.kept import Cache, Rules
 from inferdash.pricing.replay import NotRead, Replay, Request
 from inferdash.pricing.tokens import Tokens, usd, without_cache
@@ -36,6 +36,8 @@ class Group(NamedTuple):
     """Whether the file says what they cost."""
     total: bool = False
     """Whether each line sums up requests of no known number, so that no price of long prompts holds."""
+    service: str = "standard"
+    """By which service they were answered."""
 
     @property
     def priced_size(self) -> int:
@@ -184,7 +186,7 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
         if DATED_S[0] < time_s < DATED_S[1]:
             day, whole = int(time_s // DAY_S), whole and time_s % DAY_S == 0
             first, last = min(first, time_s), max(last, time_s)
-        group = Group(day, request.model, size, request.usd is not None)
+        group = Group(day, request.model, size, request.usd is not None, service=request.service)
         if request.recorded is not None or not request.blocks:
             _of(counts.told, group).count(request)
         else:
@@ -221,7 +223,7 @@ def _of(told: Told, group: Group) -> Sums:
     found = told.get(group)
     if found is None:
         if len(told) >= _MOST_GROUPS:
-            group = Group(None, "", group.size, group.said)
+            group = Group(None, "", group.size, group.said, service=group.service)
         found = told.setdefault(group, Sums())
     return found
 
@@ -250,8 +252,8 @@ def as_totals(counts: Counts, longest: Callable[[str], int]) -> tuple[Counts, in
 
 
 def all_at(prices: PriceList) -> Callable[[Group], PriceList]:
-    """The same prices for every group."""
-    return lambda _: prices
+    """The same model's prices for every group, at its own service where the list has that."""
+    return lambda group: at_service(prices, group.service) or prices
 
 
 def bill(

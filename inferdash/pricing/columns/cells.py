@@ -6,7 +6,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 import ibis
 
-from inferdash.pricing.dialects.shapes import TEXTS, Path
+from inferdash.pricing.dialects.names import normal
+from inferdash.pricing.dialects.services import SPELLED, STANDARD, YES
+from inferdash.pricing.dialects.shapes import FLAGS, TEXTS, Path
 from inferdash.pricing.values import MOST_TOKENS
 
 Form: TypeAlias = Literal["json", "text", "int", "real", "decimal", "time"]
@@ -52,6 +54,8 @@ class Column:
             return own.notnull() & own.re_search(r'^("\s*[-+.]?[0-9]|[^"\[]|\[[^{"\[])')
         if self.way[-1] in TEXTS and self.form == "text":
             return own.notnull() & own.re_search(r"^\s*[-+.]?[0-9]")
+        if normal(self.way[-1]) in FLAGS:
+            return own.notnull() & (own < "n") | own.startswith("t") if self.form == "json" else own.notnull()
         # Numbers, quotes, and NaN and Infinity, which no number of tokens is, come before all else that JSON has.
         return own.notnull() & (own < "O") if self.form == "json" else own.notnull()
 
@@ -81,6 +85,17 @@ class Column:
         if self.form not in {"json", "text"}:
             return ibis.literal(value=False)
         return self.of(table).isin([f'"{one}"' if self.form == "json" else one for one in sorted(values)])
+
+    def as_service(self, table: Value, role: str) -> Value:
+        """The service that the value names, by its role; nothing where another reader has to say it."""
+        if role == "batch":
+            said = self.of(table).cast("string").isin([*YES, *(f'"{one}"' for one in YES)])
+            return ibis.cases((said, "batch"), else_=STANDARD)
+        named = [(self.among(table, spelled), name) for name, spelled in SPELLED.items()]
+        other = ibis.null("string") if role == "service" and self.form in {"json", "text"} else ibis.literal(STANDARD)
+        if role == "speed":
+            named = [(self.among(table, SPELLED["fast"]), "fast")]
+        return ibis.cases(*named, else_=other)
 
     def is_no_count(self, table: Value) -> Value:
         """Whether the value is 0, or nothing that can be a number of tokens."""

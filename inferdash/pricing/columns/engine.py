@@ -307,7 +307,7 @@ def _less(request: Request, sizes: Sequence[int]) -> Summed:
     sums = Sums()
     sums.count(request)
     unsaid = request.recorded is None and request.input_tokens > 0
-    group = Group(day, request.model, size, request.usd is not None)
+    group = Group(day, request.model, size, request.usd is not None, service=request.service)
     apart = tuple((what, -many) for what, many in request.apart)
     return Summed(group, sums.negative(), apart, None, None, whole_days=True, unsaid=-unsaid)
 

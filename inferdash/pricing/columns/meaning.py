@@ -17,6 +17,7 @@ from inferdash.pricing.dialects.declared import Dialect
 from inferdash.pricing.dialects.equations import Form
 from inferdash.pricing.dialects.fitting import Fit
 from inferdash.pricing.dialects.plans import Layout, Place, layout_of, plan
+from inferdash.pricing.dialects.services import SERVED, STANDARD
 
 NUMBERS: Final = ("input", "output", "read", "written", "hour")
 """Whole numbers that a meaning has."""
@@ -59,6 +60,8 @@ class Said:
     message: Value = None
     request: Value = None
     fees: Mapping[str, Value] = field(default_factory=dict)
+    service: Value = None
+    """By which service each was answered; None where nothing tells."""
 
 
 def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
@@ -107,6 +110,12 @@ def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
             ids[role] = ibis.cases((is_id, column.text(table)), else_=other)
             if column.form == "json":
                 checks.append(~column.of(table).contains("\\"))
+    service: Value = None
+    if own.served:
+        told = [others[place].as_service(table, role) for role in SERVED for place in own.roles[role]]
+        told += [ibis.literal("batch")] * own.batch
+        service = reduce(lambda one, other: ibis.cases((one == STANDARD, other), else_=one), told)
+        checks += [(one == STANDARD) | (one == service) for one in told]
     counted = [(others[place], what) for place, what, _ in own.fees]
     checks += [are_numbers(table, [column for column, _ in counted])] if counted else []
     return Said(
@@ -119,6 +128,7 @@ def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
         usd=usd,
         message=ids["message"],
         request=ids["request"],
+        service=service,
         fees={
             what: sum(column.number(table) for column, other in counted if other == what)
             for what in dict.fromkeys(what for _, what in counted)

@@ -12,6 +12,7 @@ from inferdash.pricing.columns.cells import CENT, Column, Value
 from inferdash.pricing.columns.meaning import BETWEEN, NUMBERS, Meant, Said, all_of, said
 from inferdash.pricing.dialects.fitting import Fit
 from inferdash.pricing.dialects.plans import layout_of
+from inferdash.pricing.dialects.services import STANDARD
 from inferdash.pricing.tally import DATED_S, DAY_S, Group, Summed, Sums
 
 WHOLE: Final = "whole"
@@ -19,7 +20,7 @@ WHOLE: Final = "whole"
 MOST_COLUMNS: Final = 60
 """Columns whose presence is told by one number."""
 _FEE: Final = "fee_"
-_KEYS: Final = ("passed", "fit", "models", "day", "size", "told", "has_usd", "many")
+_KEYS: Final = ("passed", "fit", "models", "day", "size", "told", "has_usd", "many", "service")
 
 
 @dataclass
@@ -85,6 +86,7 @@ class Lines:
             usd=of(lambda one: one.usd, CENT),
             message=of(lambda one: one.message, "string"),
             request=of(lambda one: one.request, "string"),
+            service=of(lambda one: one.service, "string", STANDARD),
             **{f"{_FEE}{place}": of(_fee(what), "int64", 0) for place, what in enumerate(self.fees)},
         )
         sums = of_meant(lambda one: int(not one.fit.dialect.sums), 1, "int64")
@@ -153,7 +155,7 @@ class Lines:
         """The sums as they came from an engine."""
         for row in rows:
             models = tuple(filter(None, (one.strip() for one in (row["models"] or "").split(BETWEEN))))
-            group = Group(row["day"], models[0] if models else "", row["size"], row["has_usd"])
+            group = Group(row["day"], models[0] if models else "", row["size"], row["has_usd"], service=row["service"])
             told = row["told"]
             sums = Sums(
                 lines=int(row["lines"]),

@@ -38,6 +38,10 @@ made from the declarations in `presets/usage/`.
 - A session that was forked, resumed or handed to a sub-agent begins with lines of the one before it: they count once.
 - A name that stands twice in one object with two values, or a column that stands twice, is named and not read.
 - What is billed apart from tokens, such as web searches, is not in the bill, and that is said.
+- Where a line says by which service it was answered (`service_tier`, Google's `trafficType`, `speed`, a column `batch`,
+  or the form of a batch's results with its `custom_id`), it costs what its model does by that: batch, flex, priority or
+  fast. A service without known prices leaves it out and is named (`scale`, provisioned throughput, `inference_geo` of
+  the US).
 - Storing for an hour has a price of its own (`write_long`); without one there is no bill.
 - A record's own cost (`cost`, `spend`, `total_cost` and their like, in dollars) is compared with the bill.
 - In a trace, the tokens of a block follow from the tokens and blocks of its prompts, and the unit of its times from

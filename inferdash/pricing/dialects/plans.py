@@ -20,6 +20,7 @@ from inferdash.pricing.dialects.names import (
     normal,
 )
 from inferdash.pricing.dialects.roles import KINDS, ROLES, SUMS, kind_of, role_of
+from inferdash.pricing.dialects.services import SERVED, of_batch
 from inferdash.pricing.dialects.shapes import Path, Seen, Shape, levels, paths
 from inferdash.pricing.values import Record, UnreadLineError
 
@@ -136,7 +137,14 @@ class Layout:
     """Names at all levels; -1 where that is not known."""
     marks: Mapping[str, int] = field(default_factory=dict)
     """How often names on the way to counts stand in the text of such a record."""
+    batch: bool = False
+    """Whether such a record is a line of a batch's results."""
     plan: Plan | None = None
+
+    @property
+    def served(self) -> bool:
+        """Whether something tells by which service it was answered."""
+        return self.batch or any(self.roles[role] for role in SERVED)
 
 
 def layout(shape: Shape) -> Layout:
@@ -198,6 +206,7 @@ def layout_of(ways: Sequence[Path], seen: tuple[Seen, ...] = ()) -> Layout:
         certain=any(len(path) > 1 for path in found["id"]),
         seen=seen,
         types=frozenset(_type(path, seen) for path in counts if seen),
+        batch=of_batch(ways, counts),
     )
 
 

@@ -15,6 +15,7 @@ from inferdash.pricing.dialects.fitting import Counted, Fit
 from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.plans import Layout, Plan, agreed, layout, layout_of, placed, plan, shown
 from inferdash.pricing.dialects.roles import ANSWERS, SHELLS
+from inferdash.pricing.dialects.services import SERVED, STANDARD, service_of
 from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_like, is_text_level
 from inferdash.pricing.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens, ungrouped
 
@@ -48,6 +49,8 @@ class Said(NamedTuple):
     """Requests that the record sums up; 0 where it is a sum of a number that is not told."""
     apart: tuple[tuple[str, int], ...]
     """What is counted in other things than tokens, and how many."""
+    service: str
+    """By which service it was answered, a key of `SERVICES`."""
 
 
 class Reader:
@@ -102,6 +105,7 @@ class Reader:
             _usd(others, own) if roles["cost"] or roles["ticks"] else None,
             _requests(others, own) if roles["requests"] else 1 - fit.dialect.sums,
             _apart(record, others, own) if own.fees or own.lists else (),
+            _service(others, own) if own.served else STANDARD,
         )
         return tuple.__new__(Said, said)  # twice as fast, for each line of a file
 
@@ -317,6 +321,11 @@ def _apart(record: Record, values: Sequence[Any], own: Layout) -> tuple[tuple[st
         for path in own.lists:
             found.update(calls_in(_at(record, path)))
     return tuple(sorted((+found).items()))
+
+
+def _service(values: Sequence[Any], own: Layout) -> str:
+    said, speeds, flags = ([values[place] for place in own.roles[role]] for role in SERVED)
+    return service_of(said, speeds, flags, batch=own.batch)
 
 
 def _unknown(path: Path) -> str:

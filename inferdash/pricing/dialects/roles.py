@@ -20,6 +20,9 @@ _WORDS: Final[Mapping[str, str]] = {
     "ticks": "costinusdticks genaiusagecostinusdticks",
     "requests": "nummodelrequests requests requestcount numrequests numberofrequests totalrequests apirequests"
     " calls apicalls",
+    "service": "servicetier servicetiertype traffictype inferencegeo",
+    "speed": "speed",
+    "batch": "batch isbatch",
 }
 ROLES: Final[Mapping[str, str]] = {word: role for role, words in _WORDS.items() for word in words.split()}
 SUMS: Final[Mapping[str, frozenset[str]]] = {

@@ -35,6 +35,8 @@ _AS_TEXT: Final = frozenset(
 """Levels that a table may hold as a JSON text in one cell."""
 LABELS: Final = ("ttl", "modality", "key")
 """What names the members of a list of counts."""
+FLAGS: Final = frozenset(("batch", "isbatch"))
+"""Names whose truth says something."""
 _LABELLED: Final = frozenset(LABELS)
 _PLAIN: Final = frozenset((int, float, str))
 
@@ -52,7 +54,7 @@ class Level:
             text_or_count = name in TEXTS and (kind in {str, list, bool})
             if kind is dict or kind is list or text_or_count or (kind is str and is_text_level(name)):
                 inner.append(name)
-            elif kind in _PLAIN:
+            elif kind in _PLAIN or (kind is bool and normal(name) in FLAGS):
                 self.values.append(name)
         self.inner = tuple(inner)
         self.kept = len(names) <= _MOST_NAMES and all(len(name) <= LONGEST_NAME for name in names)

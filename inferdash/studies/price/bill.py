@@ -59,6 +59,7 @@ def bill(counts: Counts, *, by: Sequence[str], against: Sequence[str], day: date
     whole = bills(counts, NO_RULES, own, lambda _: True).get(True, NOTHING)
     parts: dict[Any, Replay] = bills(counts, NO_RULES, own, lambda group: tuple(_part(group, name) for name in by))
     said = billed.unknown_sentences(billed.unknown(counts))
+    said += billed.unserved_sentences(billed.unserved(counts, own))
     said += [lacking] if (lacking := billed.lacks(counts, own)) else []
     if totals:
         said.append(
@@ -95,6 +96,9 @@ def _elsewhere(counts: Counts, name: str, day: date) -> tuple[str, Replay, str]:
         raise ValueError(f"--against: {name[:80]} is not in the list of prices.")
     prices = _prices(found, day)
     replay = bills(counts, NO_RULES, prices, lambda _: True).get(True, NOTHING)
+    unserved = sorted({group.service for group, _ in counts.groups(NO_RULES) if prices(group) is None})
+    if unserved:
+        return "/".join(found), replay, f"it has no price for the service {', '.join(unserved)} on each of the days"
     lacks = any(
         sums.written_long and (listed := prices(group)) is not None and listed.rates.write_long is None
         for group, sums in counts.told.items()
@@ -105,7 +109,7 @@ def _elsewhere(counts: Counts, name: str, day: date) -> tuple[str, Replay, str]:
 def _prices(found: tuple[str, str], day: date) -> Callable[[Group], PriceList | None]:
     def prices(group: Group) -> PriceList | None:
         try:
-            return price_list(*found, day=day if group.day is None else day_of(group.day))
+            return price_list(*found, day=day if group.day is None else day_of(group.day), service=group.service)
         except UnknownModelError:
             return None
 

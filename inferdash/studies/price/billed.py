@@ -40,7 +40,7 @@ def prices_of(day: date) -> Callable[[Group], PriceList | None]:
             return None
         at = day if group.day is None else _EPOCH + timedelta(days=group.day)
         try:
-            return price_list(*found, day=at)
+            return price_list(*found, day=at, service=group.service)
         except UnknownModelError:
             return None
 
@@ -53,6 +53,16 @@ def unknown(counts: Counts) -> dict[str, int]:
     for group, sums in counts.told.items():
         if not group.model or meant(group.model) is None:
             found[group.model] = found.get(group.model, 0) + sums.requests
+    return found
+
+
+def unserved(counts: Counts, prices: Callable[[Group], PriceList | None]) -> dict[tuple[str, str], int]:
+    """Models that are in the list of prices, and a service for which they have none there -> their requests."""
+    found: dict[tuple[str, str], int] = {}
+    for group, sums in counts.told.items():
+        if group.model and meant(group.model) and prices(group) is None:
+            key = group.model, group.service
+            found[key] = found.get(key, 0) + sums.requests
     return found
 
 
@@ -79,6 +89,15 @@ def unknown_sentences(found: dict[str, int]) -> list[str]:
     if "" in found and len(found) > len(named):
         said.append(f"{quantities.count(found[''], 'request')} without a model: not in the bill of their own models.")
     return said
+
+
+def unserved_sentences(found: dict[tuple[str, str], int]) -> list[str]:
+    """Which services of which models have no price, and how many requests they answered."""
+    return [
+        f"The list of prices has none for {model[:60]} by the service “{service}”, so"
+        f" {quantities.count(many, 'request')} of it {'is' if many == 1 else 'are'} not in the bill."
+        for (model, service), many in found.items()
+    ]
 
 
 def parts(counts: Counts, rules: Rules, prices: Callable[[Group], PriceList | None]) -> tuple[Part, ...]:

@@ -236,13 +236,21 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
     lacking = {way.name for way, (_, one) in zip(asked, found, strict=True) if asks(one, way.prices)}
     others = sorted(lacking - {asked[0].name} | (lacking if as_billed else set()))
     hours = [f"No bill for {', '.join(others)}: no price is known for what was stored for an hour."] if others else []
-    left = sum(unknown.values())
+    unserved = billed.unserved(file.counts, own) if as_billed else {}
+    left = sum(unknown.values()) + sum(unserved.values())
     noun = "line" if file.totals else "request"
     named = f"{AS_BILLED}, without {quantities.count(round(left), noun)}" if left else AS_BILLED
     return Traffic(
         (*([(named, first)] if as_billed else []), *found),
         file.left_out,
-        (*file.problems, *problems(first, missing), *_other_rules(first), *billed.unknown_sentences(unknown), *hours),
+        (
+            *file.problems,
+            *problems(first, missing),
+            *_other_rules(first),
+            *billed.unknown_sentences(unknown),
+            *billed.unserved_sentences(unserved),
+            *hours,
+        ),
         notes=(*file.notes, *cost_sentences(said, first)),
         recorded=said,
         block_tokens=file.block_tokens,
