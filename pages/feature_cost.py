@@ -14,6 +14,7 @@ from inferdash.studies.price import api, breakdown, dated, extras, limits, owner
 from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, pricing, state
 from inferdash.ui.controls import control, controls
+from inferdash.ui.navigation import examples
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
@@ -130,7 +131,7 @@ changed = page.then_and_now(scenario, today)
 parts.notes([changed] if changed else [])
 controls("api", "service", "marked")
 st.caption(parts.plain(savings.price_sentence(scenario)))
-controls("use_as", "users", "sessions", "volume")
+controls("use_as", "users", "sessions", "volume", "turns")
 parts.picture(key="bars")
 st.caption(parts.plain(dated.api_prices(scenario, today)))
 parts.terms(shown)
@@ -138,6 +139,7 @@ if scenario.ranges:
     state.opens("Low, middle and high", once=scenario.ranges)
 sections(
     {
+        "Start from an example": lambda: examples(page.NAME),
         "Ways to save": save,
         "Other APIs and models": elsewhere,
         "By part of the prompt and by turn": detail,

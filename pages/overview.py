@@ -4,14 +4,13 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from inferdash.facts import library
 from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, quantization
 from inferdash.studies.learn import overview as page
 from inferdash.studies.price import dated, prompt_cache
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
-from inferdash.ui.navigation import Link, cards
+from inferdash.ui.navigation import Link, cards, examples
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
@@ -25,18 +24,11 @@ def why() -> None:
     cards("Why, page by page", said)
 
 
-def examples() -> None:
-    cards(
-        "Scenarios worth a look",
-        [Link(one.page, one.name, one.why, one.link.removeprefix("?")) for one in library.scenarios().values()],
-    )
-
-
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 controls("model", "accelerator", "gpus", "batch", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")
 parts.terms(shown, batching.curve_caption(scenario, batching.study(scenario)) if drawn else "")
 st.caption(parts.plain(dated.rent(scenario, datetime.now(UTC).date())))
-sections({"Scenarios worth a look": examples, "Why, page by page": why})
+sections({"Start from an example": examples, "Why, page by page": why})
 proof(scenario, page.study)

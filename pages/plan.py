@@ -8,6 +8,7 @@ from inferdash.studies.run import plan as page
 from inferdash.studies.run import planning, upkeep
 from inferdash.ui import parts, state
 from inferdash.ui.controls import control, controls
+from inferdash.ui.navigation import examples
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
@@ -69,6 +70,7 @@ st.caption(page.rent_days(scenario, today))
 if changes:
     state.offer("Use this set-up", **changes)
 parts.notes(page.notes(scenario))
+sections({"Start from an example": lambda: examples(page.NAME)})
 sections({"The cheapest that meet the targets": cheapest} if choices.rows else {})
 sections({"What to consider": choose_from, "Why others fail": failures})
 sections({"How to start a replica": start} if changes else {})

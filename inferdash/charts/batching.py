@@ -12,7 +12,7 @@ from inferdash.charts import theme
 def curve() -> dict[str, Any]:
     """Rows "path" (batches that fit), "beyond" (that do not), "points" and "own" (with their batch as label).
 
-    Rows "expected", with its "band" as an outline, its "name" at its start and the own batch on it, "reached".
+    Rows "expected", with its "band" as an outline, its "name" at one end and the own batch on it, "reached".
     """
     x = alt.X("each:Q", scale=alt.Scale(zero=True), axis=theme.axis("output speed per request, tokens/s"))
     y = alt.Y(

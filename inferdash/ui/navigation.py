@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from inferdash.facts import library
 from inferdash.studies.report import GROUPS, PAGES
 from inferdash.ui import state
 
@@ -37,6 +38,12 @@ def row(current: str) -> None:
 def cards(label: str, shown: Sequence[Link]) -> None:
     """Links with a sentence each, side by side."""
     _navigation(label, {"": shown}, kind="cards")
+
+
+def examples(page: str = "") -> None:
+    """Cards of the scenarios worth a look: those of one page, or of all."""
+    shown = [one for one in library.scenarios().values() if page in {"", one.page}]
+    cards("Examples", [Link(one.page, one.name, one.why, one.link.removeprefix("?")) for one in shown])
 
 
 def _navigation(label: str, groups: Mapping[str, Sequence[Link]], *, kind: str, current: str = "") -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from inferdash.scenario import FIELDS, OWN, Place, mark
+from inferdash.scenario import FIELDS, OWN, Place, counts, mark
 from inferdash.studies.price import feature_cost, prompt_cache, traffic
 from inferdash.ui import state
 from inferdash.ui.controls import DATASHEET, control
@@ -45,7 +45,8 @@ def sidebar(page: str) -> None:
     """The fields that count on a page and have no widget on it; to be called after the page."""
     with st.sidebar:
         for heading, fields in _SIDEBARS.get(page, _MACHINE).items():
-            st.subheader(heading)
+            if any(counts(name, state.scenario()) and name not in state.fields() for name in fields):
+                st.subheader(heading)
             _each(fields)
             if heading == "Accelerator":
                 _own_figures()

@@ -108,7 +108,7 @@ def test_bounds(study: compute_vs_memory.ComputeVsMemory) -> None:
     assert study.prefill.bound == expected("10.1-prefill-bound")
     assert study.decode.bound == expected("10.1-decode-bound")
     said = compute_vs_memory.sentence(Scenario(), study)
-    assert said.endswith("decode is limited by memory bandwidth, prefill by compute.")
+    assert said.endswith("memory bandwidth limits decode, compute prefill.")
 
 
 def test_written_against_prompt_token(study: compute_vs_memory.ComputeVsMemory) -> None:

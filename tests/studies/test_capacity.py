@@ -105,7 +105,7 @@ def test_the_switch_shows_one_or_the_other() -> None:
     for page in (overview, batching):
         assert all("(expected)" in one.label for one in page.headline_numbers(ours, page.study(ours)))
         assert all("(limit)" in one.label for one in page.headline_numbers(limit, page.study(limit)))
-        assert "expected" in page.sentence(ours, page.study(ours))
+        assert "expect" in page.sentence(ours, page.study(ours))
         assert page.study(ours).capacity == page.study(limit).capacity
     assert ours.served.sharing == limit.served.sharing
     assert limit.served.deployment.memory == limit.hardware.memory > ours.served.deployment.memory

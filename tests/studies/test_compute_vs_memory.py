@@ -102,14 +102,14 @@ def test_parts_add_up_and_the_report_agrees_with_itself(scenario: Scenario) -> N
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "At batch 1, an output token takes 293 times as long as an input token at the limit: decode"),
+        ({}, "At batch 1, an output token takes 293 times as long as an input token (limit): memory"),
         (
             {"batch": 64},
             "With 64 requests in a batch, an output token takes 7.13 times as much GPU time as an input token",
         ),
         (
             {"prompt": 1},
-            "an output token takes about as long as an input token at the limit: memory bandwidth limits both.",
+            "an output token takes about as long as an input token (limit): memory bandwidth limits both.",
         ),
         ({"prompt": 1, "batch": 2}, "an input token takes 2.00 times as much GPU time as an output token"),
         ({"model": "llama-3.1-405b"}, "But 1 GPU cannot hold the model: its parameters need at least 11."),

@@ -212,10 +212,10 @@ def _expected_sentence(scenario: Scenario, result: Batching) -> str:
     batch = f"A batch of {many.batch:,}"
     if many.batch < _named(scenario):
         batch = f"The largest batch, {quantities.count(fit, 'request')},"
-    said = f"{batch} is expected to get {gain} tokens/s as one request, each waiting {slow} per token"
+    said = f"{batch} is expected to get {gain} tokens/s as one request, each token taking {slow}"
     if many.batch > fit:
         return f"{said}; but only {quantities.count(fit, 'request')} of this length fit."
-    return f"{said}." if many.batch == fit else f"{said}; up to {quantities.count(fit, 'request')} fit."
+    return f"{said}." if many.batch == fit else f"{said}; {fit:,} fit."
 
 
 def sentence(scenario: Scenario, result: Batching) -> str:
@@ -293,8 +293,8 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     """Tokens a second together against each, along the batch; nothing where no peak is known.
 
     Returns rows under "path" (the batches that fit), "beyond" (those that do not), "points" and "own" (named
-    batches), and "expected", "band" (its edges one after the other, as an outline) and "name" of the batches that fit,
-    and "reached", the own batch on that line.
+    batches); of the batches that fit, "expected", "band" (its edges one after the other, as an outline), "name" (at
+    the end that the own batch leaves free) and "reached", the own batch on that line.
     """
     machine = scenario.deployment
     batches = _curve(scenario, result)
@@ -322,6 +322,7 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
         # The limit of a few requests may lie so far off that nothing else would be seen.
         most_each = _BEYOND * max(row["each"] for row in low)
         rows, points, other = ([row for row in some if row["each"] <= most_each] for some in (rows, points, other))
+    low_down = own and middle and own[0]["together"] < middle[-1]["together"] / 2
     return {
         "path": [row for row in rows if row["batch"] <= fits],
         "beyond": [row for row in rows if row["batch"] >= fits],
@@ -329,7 +330,7 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
         "own": own,
         "expected": middle,
         "band": [row | {"place": place} for place, row in enumerate([*low, *reversed(high)])],
-        "name": [row | {"label": "expected"} for row in middle[:1]],
+        "name": [row | {"label": "expected"} for row in (middle[-1:] if low_down else middle[:1])],
         "reached": other,
     }
 

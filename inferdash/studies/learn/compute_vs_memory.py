@@ -165,9 +165,9 @@ def sentence(scenario: Scenario, result: ComputeVsMemory) -> str:
     limits = (
         f"{_LIMITS[result.decode.bound]} limits both"
         if result.decode.bound == result.prefill.bound
-        else f"decode is limited by {_LIMITS[result.decode.bound]}, prefill by {_LIMITS[result.prefill.bound]}"
+        else f"{_LIMITS[result.decode.bound]} limits decode, {_LIMITS[result.prefill.bound]} prefill"
     )
-    return f"{together}{comparison} at the limit: {limits}." + _ways_out(scenario, result)
+    return f"{together}{comparison} (limit): {limits}." + _ways_out(scenario, result)
 
 
 def _ways_out(scenario: Scenario, result: ComputeVsMemory) -> str:

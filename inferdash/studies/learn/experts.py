@@ -145,11 +145,10 @@ def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
             f"{_example_name()}, to see what they change."
         )
     active = quantities.shown(result.active_parameters, "parameters").number
-    batch = quantities.count(scenario.batch, "request")
     distinct = quantities.digits(result.distinct_experts)
     return (
-        f"{name} has {size} parameters, {active} active per token; a decode pass for {batch} reads {distinct} of "
-        f"the {kind.experts} experts per layer, and holding all takes {quantities.count(result.min_gpus, 'GPU')}."
+        f"{name} has {size} parameters, {active} active per token; at batch {scenario.batch:,} a pass reads "
+        f"{distinct} of {kind.experts} experts per layer."
     )
 
 

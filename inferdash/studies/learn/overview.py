@@ -90,8 +90,8 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
             f"batch of {result.compared_batch:,}, a million output tokens are expected to cost {dollars}."
         )
     who = "one request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
-    batch = f"shared by a batch of {result.compared_batch:,}, " if scenario.batch == 1 else ""
-    return f"{subject} is expected to reach {number} tokens/s for {who}; {batch}a million output tokens cost {dollars}."
+    batch = f" at batch {result.compared_batch:,}" if scenario.batch == 1 else ""
+    return f"{subject}: expect {number} tokens/s for {who}, and {dollars} per million output tokens{batch}."
 
 
 def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:

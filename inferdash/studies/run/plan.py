@@ -104,16 +104,16 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
     blocked = obstacle(scenario)
     if blocked:
         return blocked
-    load = f"{quantities.digits(scenario.demand_per_s)} requests per second of {scenario.architecture.name}"
+    load = f"{quantities.digits(scenario.demand_per_s)} requests/s of {scenario.architecture.name}"
     best = result.best
     if best is None:
         found = planned(scenario)
         lacking = "; ".join(dict.fromkeys(found.left_out.values())) if found and not found.set_ups else ""
-        return f"None of the set-ups considered carries {load} within both targets{': ' + lacking if lacking else ''}."
+        return f"None of the set-ups considered serves {load} within both targets{': ' + lacking if lacking else ''}."
     chips = f"{best.total_gpus:,} × {best.accelerator} in {best.weights}"
     rent = quantities.shown(best.usd_per_hour, "$")
-    carry = "carries" if best.total_gpus == 1 else "carry"
-    return f"{chips} {carry} {load} for {rent} an hour: the cheapest of {_among(scenario)}."
+    serve = "serves" if best.total_gpus == 1 else "serve"
+    return f"{chips} {serve} {load} for {rent} an hour, the cheapest of {_among(scenario)}."
 
 
 def _among(scenario: Scenario) -> str:

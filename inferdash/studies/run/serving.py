@@ -151,7 +151,8 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     if result.met_targets_share is None or result.ttft_s.p90 is None:
         return "Most requests are larger than the cache, and too few are left for percentiles."
     at = "At the limit and" if scenario.speed == "limit" else "At"
-    said = f"{at} {load} per second, 90% of users get their first token within {show(result.ttft_s.p90, 's')}"
+    load, first = quantities.digits(scenario.demand_per_s), show(result.ttft_s.p90, "s")
+    said = f"{at} {load} requests/s, 90% of users get the first token within {first}"
     if result.itl_s.p90 is not None:
         said += f", then one every {show(result.itl_s.p90, 's')}"
     return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
