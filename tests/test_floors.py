@@ -21,7 +21,7 @@ FLOORS = [
     {"charts"},
     {"answers", "pictures", "cards", "workbook"},
     {"notebook", "workers"},
-    {"ui", "cli", "bill_command", "http", "assistant", "__main__"},
+    {"ui", "cli", "bill_command", "replay_command", "report_command", "printed", "http", "assistant", "__main__"},
 ]
 """From the ground up. A room may use those on its own floor and below it."""
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

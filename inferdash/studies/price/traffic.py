@@ -20,7 +20,7 @@ from inferdash.pricing.tally import Counts, all_at, as_totals, bill, counted
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table
-from inferdash.studies.price import api, billed
+from inferdash.studies.price import api, billed, replayed
 from inferdash.studies.price.billed import KINDS, Part, kinds
 
 NAME: Final = "traffic"
@@ -78,8 +78,8 @@ class File:
     """Tokens of a block, where the file is a trace that names blocks."""
     models: tuple[str, ...] = ()
     """Models that it names."""
-    totals: bool = False
-    """Whether lines sum up requests of no known number."""
+    totals: int = 0
+    """Its lines that sum up a whole day."""
     written: Written = field(default_factory=Written)
     """What the reader said of how it is written."""
 
@@ -210,7 +210,7 @@ def read(stream: Readable, rules: tuple[Rules, ...], written: Written | None = N
         notes=(*trace.notes, *said),
         block_tokens=trace.block_tokens,
         models=tuple(sorted(trace.models)),
-        totals=totals > 0,
+        totals=totals,
         written=written or Written(),
     )
 
@@ -232,26 +232,22 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
     first = first if as_billed else found[0][1]
     said = recorded(file.counts, asked[0].rules, prices)
     unknown = billed.unknown(file.counts) if file.models and not any(file.counts.asked.values()) else {}
-    missing = billed.lacks(file.counts, own) if as_billed else asks(found[0][1], asked[0].prices)
-    lacking = {way.name for way, (_, one) in zip(asked, found, strict=True) if asks(one, way.prices)}
+    missing = billed.lacks(file.counts, own) if as_billed else replayed.asks(found[0][1], asked[0].prices)
+    lacking = {way.name for way, (_, one) in zip(asked, found, strict=True) if replayed.asks(one, way.prices)}
     others = sorted(lacking - {asked[0].name} | (lacking if as_billed else set()))
     hours = [f"No bill for {', '.join(others)}: no price is known for what was stored for an hour."] if others else []
     unserved = billed.unserved(file.counts, own) if as_billed else {}
     left = sum(unknown.values()) + sum(unserved.values())
-    noun = "line" if file.totals else "request"
+    uncounted = first.requests + left <= file.totals
+    noun = "line" if file.totals and uncounted else "request"
+    doubts = (*file.problems, *replayed.problems(first, missing), *_other_rules(first))
+    unpriced = (*billed.unknown_sentences(unknown), *billed.unserved_sentences(unserved))
     named = f"{AS_BILLED}, without {quantities.count(round(left), noun)}" if left else AS_BILLED
     return Traffic(
         (*([(named, first)] if as_billed else []), *found),
         file.left_out,
-        (
-            *file.problems,
-            *problems(first, missing),
-            *_other_rules(first),
-            *billed.unknown_sentences(unknown),
-            *billed.unserved_sentences(unserved),
-            *hours,
-        ),
-        notes=(*file.notes, *cost_sentences(said, first)),
+        (*doubts, *unpriced, *hours),
+        notes=(*file.notes, *replayed.cost_sentences(said, first)),
         recorded=said,
         block_tokens=file.block_tokens,
         asks=missing,
@@ -268,41 +264,6 @@ def _other_rules(result: Replay) -> list[str]:
     if not (result.why.not_told and result.read_tokens):
         return []
     return ["The file says itself what was read and stored: other rules and models change the prices alone."]
-
-
-def cost_sentences(said: Recorded | None, result: Replay) -> list[str]:
-    """What the file says that its requests cost, what they cost at the prices, and the difference."""
-    if said is None:
-        return []
-    which = "its requests" if said.requests == result.requests else f"{said.requests:,} of its requests"
-    more = "more" if said.difference_usd >= 0 else "less"
-    own, here, apart = _usd(said.usd), _usd(said.priced_usd), _usd(abs(said.difference_usd))
-    return [f"The file itself says that {which} cost {own}; at these prices they cost {here}. It has {apart} {more}."]
-
-
-def asks(result: Replay, prices: PriceList) -> str:
-    """The price without which there is no bill, in a sentence; nothing where none is missing."""
-    if not result.tokens.written_long or prices.rates.write_long is not None:
-        return ""
-    return (
-        f"{result.tokens.written_long:,} tokens were stored for an hour, and these prices have none for that: say what"
-        " a million of them cost (write_long)."
-    )
-
-
-def problems(result: Replay, missing: str) -> list[str]:
-    """What a reader should know about a replay, and the price that is missing for it, in sentences."""
-    sentences = []
-    if result.forgotten_blocks:
-        sentences.append(f"{result.forgotten_blocks:,} blocks were forgotten early, as there were too many to keep.")
-    if missing:
-        sentences.append(missing)
-    return sentences
-
-
-def one_price(models: Collection[str]) -> list[str]:
-    """That several models are billed alike, where the prices of one were asked for."""
-    return [f"The requests went to {len(models)} models; the same prices are used for all."] if len(models) > 1 else []
 
 
 def subject(scenario: Scenario) -> str:
@@ -369,10 +330,10 @@ def kind_table(result: Traffic) -> Table:
         (name, sum(own.tokens.of(kind) for kind in mine), sum(own.usd[kind] for kind in mine))
         for name, _, mine in KINDS
     ]
-    cells = [Row(name.capitalize(), "word", (f"{count:,}", _usd(usd))) for name, count, usd in rows]
+    cells = [Row(name.capitalize(), "word", (f"{count:,}", replayed.usd(usd))) for name, count, usd in rows]
     if own.over_tier:
         over = quantities.count(own.over_tier, "request")
-        cells.append(Row(f"Of it for {over} over a tier", "word", ("", _usd(own.over_tier_usd))))
+        cells.append(Row(f"Of it for {over} over a tier", "word", ("", replayed.usd(own.over_tier_usd))))
     return Table(("tokens", "dollars"), tuple(cells), head="Billed as")
 
 
@@ -385,12 +346,8 @@ def month_sentence(result: Traffic) -> str:
         return f"The file covers {covered}, less than a day, so no month is made of it."
     return (
         f"The file covers {quantities.digits(round(result.days, 1))} days; a month of {DAYS} such days costs"
-        f" {_usd(Decimal(result.month_usd))}."
+        f" {replayed.usd(Decimal(result.month_usd))}."
     )
-
-
-def _usd(dollars: Decimal | int) -> str:
-    return str(quantities.shown(float(dollars), "$"))
 
 
 _WHY: Final = {
