@@ -37,6 +37,9 @@ REFERENCES: Final[dict[str, Reference]] = {
         "https://arxiv.org/abs/2104.04473",
     ),
     "expert-parallelism": Reference("Lepikhin and others: GShard (2020)", "https://arxiv.org/abs/2006.16668"),
+    "disaggregation": Reference(
+        "Zhong and others: DistServe, disaggregating prefill and decoding (2024)", "https://arxiv.org/abs/2401.09670"
+    ),
     "engine-memory": Reference("vLLM, memory as it is logged at the start"),
     "sparse-attention": Reference("DeepSeek-AI: DeepSeek-V3.2, sparse attention (2025)"),
     "compressed-attention": Reference("DeepSeek-AI: DeepSeek-V4, compressed sparse attention (2026)"),

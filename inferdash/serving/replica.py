@@ -162,7 +162,7 @@ def _admit(r: int, state: State) -> bool:
         else:
             if how.finds:
                 book.found[one] = known * state.blocks.block[0]
-            book.at[one] = book.found[one]
+            book.at[one] = book.goal[one] if how.received else book.found[one]
             book.started_s[one] = me.now_s
             me.head = book.behind[one]
         me.used += _pages(book.goal[one], how.page)

@@ -38,6 +38,8 @@ class Scheduling:
     """What becomes of the cache of a request that is put back: dropped and read again, or moved out and in."""
     swap_token_s: float = 0.0
     """Seconds in which the cache of a token is moved out, and again in; nothing else runs meanwhile."""
+    received: bool = False
+    """Whether prompts come with their cache from other workers, that have read them and written the first token."""
 
     def __post_init__(self) -> None:
         """Checks that requests get on."""

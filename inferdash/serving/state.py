@@ -119,6 +119,8 @@ class Rules(NamedTuple):
     swap_token_s: float
     finds: bool
     """Whether the blocks of prompts are known, and found again."""
+    received: bool
+    """Whether prompts come with their cache."""
     checked: int
     """Positions of each request that writes."""
     tokens_per_pass: float
@@ -224,6 +226,7 @@ def rules_of(how: Scheduling, times: PassTimes, *, finds: bool) -> Rules:
         swaps=how.preemption == "swap",
         swap_token_s=how.swap_token_s,
         finds=finds,
+        received=how.received,
         checked=times.checked,
         tokens_per_pass=times.tokens_per_pass,
     )

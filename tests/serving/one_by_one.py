@@ -62,6 +62,8 @@ def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as l
                 seat = back[0]
             elif coming and requests.arrival_s[coming[0]] <= now:
                 seat = Seat(coming[0], prompt[coming[0]], int(requests.found[coming[0]]), 0)
+                if how.received:
+                    seat.cached, seat.written, seat.moved = seat.goal, 1, True
             else:
                 break
             longest = prompt[seat.request] + answer[seat.request] - 1
