@@ -10,6 +10,7 @@ from inferdash.pricing.dialects.reading import Reader, Said
 from inferdash.pricing.file_notes import FileNotes
 from inferdash.pricing.forks import HEADER
 from inferdash.pricing.replay import Request
+from inferdash.pricing.turns import OF_TURNS, TURN, Turns
 from inferdash.pricing.values import UnreadLineError
 
 _DECODER: Final = json.JSONDecoder()
@@ -27,6 +28,7 @@ class Records:
         self.copies = Copies()
         self.told = FileNotes(self.reader, self.copies)
         self.blocks = BlockTrace(written, self.told)
+        self.turns = Turns()
 
     @property
     def left_out(self) -> int:
@@ -90,7 +92,11 @@ class Records:
                 return None, request
             if self.kind == "unknown":
                 self.kind = "usage"
+            if record.get("type") in OF_TURNS:
+                record = self.turns.opened(record)
             said = self.reader.read(record, text)
+            if said is not None and TURN in record:
+                said = self.turns.own(said)
             if said is not None and said.time_s is None and self.told.timed:
                 raise UnreadLineError("time")  # noqa: TRY301 - counted with the others
         except UnreadLineError as error:

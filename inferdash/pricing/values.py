@@ -111,7 +111,7 @@ def time_of(value: Any, *, per_s: float = 1.0, order: dates.Order = "") -> float
 
 def _moment_s(text: str, order: dates.Order) -> float | None:
     if text[4:5] == "-":
-        moment: datetime | None = datetime.fromisoformat(text)
+        moment: datetime | None = datetime.fromisoformat(text.removesuffix(" UTC"))  # as BigQuery writes it
     elif _is_plain(text):
         return float(text)
     else:

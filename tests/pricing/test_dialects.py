@@ -376,6 +376,39 @@ def test_a_running_total_that_stands_still_is_no_request() -> None:
     assert any(note.startswith("1 line repeats an answer") for note in trace.notes)
 
 
+def turn(thread: str, read: int, output: int, total: int) -> str:
+    """The lines of a run of `codex exec --json`."""
+    usage = {"input_tokens": total, "cached_input_tokens": read, "output_tokens": output}
+    lines = [{"type": "thread.started", "thread_id": thread}, {"type": "turn.completed", "usage": usage}]
+    return "\n".join(map(json.dumps, lines[not thread :])) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "prompts", "left_out"),
+    [
+        (turn("a", 0, 20, 16504) + turn("a", 16000, 40, 85681), [16504, 85681 - 16504], 0),  # it goes on
+        (turn("a", 0, 20, 100) + turn("b", 0, 5, 70) + turn("a", 90, 40, 300), [100, 70, 200], 0),
+        (turn("", 0, 20, 100), [100], 0),
+        (turn("", 0, 20, 100) + turn("", 0, 40, 300), [100], 1),  # of the same thread, or of another?
+        (turn("a", 50, 20, 100) + turn("a", 40, 40, 300), [100], 1),
+    ],
+)
+def test_a_turn_is_what_it_adds_to_its_thread(lines: str, prompts: list[int], left_out: int) -> None:
+    trace = Trace(io.BytesIO(lines.encode()))
+    assert ([one.input_tokens for one in trace.requests()], trace.left_out) == (prompts, left_out)
+    assert not left_out or any("only a running total" in problem for problem in trace.problems)
+
+
+def test_a_turn_of_grok_has_its_model_its_requests_and_its_cost() -> None:
+    found = next(case["record"] for case in RECORDS if case["source"].startswith("Grok"))
+    request = next(Trace(io.BytesIO(json.dumps(found).encode())).requests())
+    assert (request.model, request.requests, request.usd) == ("grok-4.6-build", 75, Decimal("12.511778"))
+    aside = {"method": "session/update", "params": {"update": {"sessionUpdate": "tool_call", "rawOutput": found}}}
+    for line in (aside, {"method": "session/update", "params": {"_meta": {"totalTokens": 71784}}}):
+        trace = Trace(io.BytesIO(json.dumps(line).encode()))
+        assert not [*trace.requests()]
+
+
 def header(own: str, **more: Any) -> bytes:
     """The first line of a session of Codex."""
     return json.dumps({"type": "session_meta", "payload": {"id": own, **more}}).encode() + b"\n"

@@ -12,7 +12,7 @@ from inferdash.pricing.pieces import LONGEST
 
 BLOCK: Final = 1 << 24
 """Bytes of a block."""
-_RUNNING: Final = (b"otal_token_usage", b"otalTokenUsage")
+_RUNNING: Final = (b"otal_token_usage", b"otalTokenUsage", b"turn.completed")
 """Names of running totals, which say nothing without the lines before."""
 _LINE_END, _RETURN, _QUOTE = b'\n\r"'
 

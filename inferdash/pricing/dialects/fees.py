@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from inferdash.pricing.dialects.names import ASIDE, normal
+from inferdash.pricing.dialects.names import aside, normal
 
 _NAMES: Final[Mapping[str, str]] = {
     "web searches": "websearchrequests websearchcalls servertoolwebsearch serversidetoolwebsearch websearches",
@@ -49,7 +49,7 @@ _LEVELS: Final = frozenset({"servertooluse", "servertoolusage", "serversidetoolu
 def fee_of(path: Sequence[str]) -> str:
     """What is counted at the end of a path and billed apart, in the plural; "" where nothing is."""
     last, above = normal(path[-1]), {*map(normal, path[:-1])}
-    if not ASIDE.isdisjoint(above) or "token" in last or "cache" in last:
+    if aside(path) or "token" in last or "cache" in last:
         return ""
     if last in _FEES:
         return _FEES[last]

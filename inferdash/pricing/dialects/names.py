@@ -28,7 +28,7 @@ _AROUND: Final = USAGES | _words(
     "properties event raw rawresponse modelresponse input output outputs outputbodyjson kwargs additionalkwargs "
     "responsemetadata llmoutput generationinfo providermetadata anthropic openai google bedrock vertex record log "
     "entry completion span fields jsonpayload jsonbody metrics extra llm ai text mlflow chat "
-    "amazonbedrockinvocationmetrics"
+    "amazonbedrockinvocationmetrics fullresponse paramsupdate"
 )
 AROUND: Final = re.compile(f"(?>{'|'.join(sorted(_AROUND, key=len, reverse=True))})*+")
 """Any number of these levels; it never goes back, so that no name takes long."""
@@ -61,10 +61,20 @@ def normal(name: str) -> str:
     return known
 
 
+_WRAPPING: Final = ("params", "update")
+"""The first levels of a message that a protocol wraps, what it tells below them."""
+
+
+def aside(path: Sequence[str]) -> frozenset[str]:
+    """The levels on a way that hold settings, limits, prices or running totals."""
+    wrapped = len(_WRAPPING) * ((*map(normal, path[: len(_WRAPPING)]),) == _WRAPPING)
+    return ASIDE.intersection(normal(piece) for name in path[wrapped:-1] for piece in (name, *name.split(".")))
+
+
 def counts_something(path: Sequence[str]) -> bool:
     """Whether the last names of a path say that a number of tokens, or something of a cache, stands there."""
     last = normal(path[-1])
-    if _NO_COUNT.search(last) or not ASIDE.isdisjoint(map(normal, path[:-1])):
+    if _NO_COUNT.search(last) or aside(path):
         return False
     if "token" in last or "cache" in last:
         return True
@@ -74,7 +84,7 @@ def counts_something(path: Sequence[str]) -> bool:
 
 def in_usage(path: Sequence[str]) -> bool:
     """Whether a path leads through a level that holds counts and little else, and its last name may be one of them."""
-    if not ASIDE.isdisjoint(map(normal, path)) or USAGES.isdisjoint(map(normal, path[:-1])):
+    if aside((*path, "")) or USAGES.isdisjoint(map(normal, path[:-1])):
         return False
     last = normal(path[-1])
     return not _NO_COUNT.search(last)

@@ -12,9 +12,9 @@ from inferdash.pricing.dialects.fees import FREE, MADE_OF, fee_of, without_sums
 from inferdash.pricing.dialects.fitting import LACKS, Counted, Fit, Misfit, fits, nearest
 from inferdash.pricing.dialects.names import (
     AROUND,
-    ASIDE,
     LONGEST_WAY,
     USAGE_AT,
+    aside,
     counts_something,
     in_usage,
     normal,
@@ -27,6 +27,8 @@ from inferdash.pricing.values import Record, UnreadLineError
 _SHORT: Final = 10
 """Letters up to which a name without "token" or "cache" is one only where counts are expected."""
 _RUNNING: Final = "totaltokenusage"
+_BY_MODEL: Final = "modelusage"
+"""The level at which the models of a sum stand, each with its own."""
 _SHOWN: Final = 80
 _WRONG: Final = ("priced", "total", "sum")
 """Reasons of dialects whose names fit, those first that say most."""
@@ -131,6 +133,8 @@ class Layout:
     """All levels of such a record; none where one of them was a text or a list."""
     types: frozenset[type]
     """Types of the counts; none where that is not known."""
+    model: str = ""
+    """The only model of a list of what each used."""
     lists: tuple[Path, ...] = ()
     """Lists of what an answer is made of."""
     names: int = -1
@@ -180,10 +184,10 @@ def layout_of(ways: Sequence[Path], seen: tuple[Seen, ...] = ()) -> Layout:
             kinds.append((path, kind))
         if role:
             continue
-        aside = {normal(piece) for name in path[:-1] for piece in (name, *name.split("."))} & ASIDE
-        if _RUNNING in aside:
+        beside = aside(path)
+        if _RUNNING in beside:
             running.append(path)
-        elif not aside:
+        elif not beside:
             if what := fee_of(path):
                 fees[path] = what
             if placed(path) is not None:
@@ -191,6 +195,7 @@ def layout_of(ways: Sequence[Path], seen: tuple[Seen, ...] = ()) -> Layout:
             elif not what and not kind and normal(path[-1]) not in FREE and (counts_something(path) or in_usage(path)):
                 suspects.append(path)
     fees = without_sums(fees)
+    billed = {path[place + 1] for path in ways for place, name in enumerate(path[:-2]) if normal(name) == _BY_MODEL}
     others = [*dict.fromkeys((*suspects, *fees, *(path for path, _ in sums), *chain.from_iterable(found.values())))]
     return Layout(
         counts=tuple(counts),
@@ -207,6 +212,7 @@ def layout_of(ways: Sequence[Path], seen: tuple[Seen, ...] = ()) -> Layout:
         seen=seen,
         types=frozenset(_type(path, seen) for path in counts if seen),
         batch=of_batch(ways, counts),
+        model=billed.pop() if len(billed) == 1 else "",
     )
 
 

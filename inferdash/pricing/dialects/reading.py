@@ -91,7 +91,7 @@ class Reader:
             return None
         if text and text.count('":') != own.names and (name := doubled(text, own.marks)):
             raise UnreadLineError("twice", name)
-        models = _texts(others, places) if (places := roles["model"]) else ()
+        models = _texts(others, places) if (places := roles["model"]) else (own.model,) if own.model else ()
         counted, fit = self._counted(record, own, models[0] if models else "")
         message = _text(others, places) if (places := roles["message"]) else ""
         said = (

@@ -8,18 +8,18 @@ from inferdash.pricing.dialects.names import AROUND, LONGEST_WAY, normal
 _WORDS: Final[Mapping[str, str]] = {
     "time": "time timestamp ts t date datetime created createdat starttime starttimestamp requesttime usagedateutc"
     " requestcreatedat startedat bucketstarttime timecreated processedtime eventtime starttimeunixnano"
-    " day datum usagedate",
+    " day datum usagedate loggingtime",
     "time_ms": "timems timestampms createdms",
     "model": "model modelversion modelid modelname requestmodel responsemodel modelpermaslug genairesponsemodel"
     " genairequestmodel llmmodelname aimodelid aimodel providedmodelname modell",
-    "message": "messageid responseid generationid genairesponseid",
+    "message": "messageid responseid generationid genairesponseid paramsupdatepromptid",
     "id": "id",
     "request": "requestid",
     "cost": "cost costusd totalcost totalcostusd spend responsecost costtotal calculatedtotalcost costdetailstotal"
     " costtotalcost aitotalcostusd llmcosttotal genaiusagecost usagecost",
-    "ticks": "costinusdticks genaiusagecostinusdticks",
+    "ticks": "costinusdticks genaiusagecostinusdticks costusdticks",
     "requests": "nummodelrequests requests requestcount numrequests numberofrequests totalrequests apirequests"
-    " calls apicalls",
+    " calls apicalls modelcalls",
     "service": "servicetier servicetiertype traffictype inferencegeo",
     "speed": "speed",
     "batch": "batch isbatch",
@@ -33,6 +33,9 @@ SUMS: Final[Mapping[str, frozenset[str]]] = {
     "aioperationid": frozenset({"ai.streamText", "ai.generateText", "ai.streamObject", "ai.generateObject"}),
     "type": frozenset({"result", "SPAN", "EVENT", "TRACE", "message_start"}),
     "model": frozenset({"<synthetic>"}),
+    "sessionupdate": frozenset(
+        {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
+    ),
 }
 """Name -> values of records that are no request: they hold sums of others, or nothing."""
 ANSWERS: Final[Mapping[str, frozenset[str]]] = {
@@ -40,9 +43,10 @@ ANSWERS: Final[Mapping[str, frozenset[str]]] = {
     "role": frozenset({"assistant", "model"}),
     "payloadtype": frozenset({"token_count"}),
     "object": frozenset({"chat.completion", "response", "text_completion"}),
+    "sessionupdate": frozenset({"turn_completed"}),
 }
 """Name -> values of records that are a request, so that one without counts is left out and named."""
-KINDS: Final = frozenset({"type", "role", "payloadtype", "object"})
+KINDS: Final = frozenset({"type", "role", "payloadtype", "object", "sessionupdate"})
 SHELLS: Final = frozenset({"event_msg", "message"})
 """Types of records that say below what they are."""
 

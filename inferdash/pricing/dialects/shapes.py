@@ -30,6 +30,7 @@ _AS_TEXT: Final = frozenset(
         "usagedetails",
         "tokens",
         "text",
+        "fullresponse",
     )
 )
 """Levels that a table may hold as a JSON text in one cell."""
