@@ -338,6 +338,22 @@ def pydantic_ai(rng: random.Random) -> Made:
     return {"usage": json.loads(type_adapter(request_usage).dump_json(usage))}, one
 
 
+def perplexity(rng: random.Random) -> Made:
+    """UsageInfo of Sonar, which has no cache; searches are billed beside its tokens."""
+    types = import_module("perplexity.types.shared.usage_info")
+
+    one = parts(rng, cached=False)._replace(thought=0)
+    usage = types.UsageInfo(
+        prompt_tokens=one.input,
+        completion_tokens=one.output,
+        total_tokens=one.input + one.output,
+        num_search_queries=rng.choice([None, 1, 3]),
+        search_context_size=rng.choice(["low", "medium", "high"]),
+        cost=types.Cost(input_tokens_cost=0.001, output_tokens_cost=0.002, request_cost=0.005, total_cost=0.008),
+    )
+    return {"id": "1", "model": "sonar", "usage": _dumped(usage)}, one
+
+
 MAKERS: Final[dict[str, tuple[str, Callable[[random.Random], Made]]]] = {
     "OpenAI chat": ("openai", openai_chat),
     "OpenAI responses": ("openai", openai_responses),
@@ -356,6 +372,7 @@ MAKERS: Final[dict[str, tuple[str, Callable[[random.Random], Made]]]] = {
     "xAI": ("xai-sdk", xai),
     "Bedrock": ("botocore", bedrock),
     "Pydantic AI": ("pydantic-ai-slim", pydantic_ai),
+    "Perplexity": ("perplexityai", perplexity),
 }
 """Name -> the package whose types are used, and what makes a record."""
 
