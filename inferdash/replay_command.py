@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import importlib.util
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -27,6 +28,10 @@ _PRICES = "in=2,out=10,read=0.1,write=2.5"
 _RULES = "minimum=512,increment=512,lifetime=300,renewed=yes"
 _DIGITS = 12
 _MOST_USD_PER_MTOK = 1_000_000
+_SAMPLE = 1 << 16
+"""Bytes of a file by which its lines are estimated."""
+_MANY = 200_000
+"""Lines from which on an engine is faster than one after another, its start included."""
 _YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -57,7 +62,8 @@ def run(given: argparse.Namespace) -> int:
     try:
         prices, law = _priced(given.prices, given.rules)
         with _opened(given.file) as stream:
-            trace = Trace(stream, Written(block_tokens=given.block, unit=given.time_unit, dates=given.dates))
+            written = Written(block_tokens=given.block, unit=given.time_unit, dates=given.dates)
+            trace = Trace(stream, written, engine=_engine(given.file))
             found, parted = in_parts.counted_by(trace, (law,), edges(), processes=given.processes)
             counts, _ = as_totals(found, longest)
             result = bill(counts, law, all_at(prices))
@@ -85,6 +91,20 @@ def _opened(source: str) -> AbstractContextManager[Any]:
     if source == "-":
         return nullcontext(sys.stdin.buffer)
     return nullcontext(Folder(Path(source))) if Path(source).is_dir() else Path(source).open("rb")
+
+
+def _engine(source: str) -> Any:
+    """What sums up lines in which the rules play no part, where there are many and its packages are there."""
+    named = Path(source)
+    if not named.is_file() or any(importlib.util.find_spec(name) is None for name in ("duckdb", "ibis")):
+        return None
+    with named.open("rb") as stream:
+        lines = stream.read(_SAMPLE).count(b"\n") * named.stat().st_size / _SAMPLE
+    if lines < _MANY:
+        return None
+    from inferdash.pricing.columns.engine import Engine  # noqa: PLC0415 - a second, which only many lines are worth
+
+    return Engine
 
 
 def _numbers(result: Replay, said: Recorded | None, *, billed: bool) -> dict[str, Any]:
