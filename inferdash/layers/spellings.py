@@ -203,6 +203,8 @@ SPELLINGS: Final[dict[str, Callable[[Fields], Fields]]] = {
     "longcat_flash": _longcat,
     "gpt_neo": _gpt_neo,
     "opt": _opt,
+    "lfm2": lambda fields: _renamed(fields, {"tie_embedding": "tie_word_embeddings"}),
+    "lfm2_moe": lambda fields: _renamed(fields, {"tie_embedding": "tie_word_embeddings"}),
     "stablelm_epoch": lambda fields: _renamed(fields, {"num_heads": "num_attention_heads"}),
 }
 """`model_type` -> how its file is rewritten."""

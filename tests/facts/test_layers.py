@@ -33,6 +33,18 @@ def test_lfm2_is_counted_from_its_configuration() -> None:
     assert mixers[ShortConvolution] == 10
 
 
+def test_lfm2_ties_its_tables_by_an_older_name() -> None:
+    """LFM2-8B-A1B: 8.3 billion parameters, 1.5 active, by its card; its file says `tie_embedding`."""
+    experts = {"model_type": "lfm2_moe", "num_hidden_layers": 24, "intermediate_size": 7168, "tie_embedding": True}
+    experts |= {"moe_intermediate_size": 1792, "num_dense_layers": 2, "num_experts": 32, "num_experts_per_tok": 4}
+    attention = {2, 6, 10, 14, 18, 21}
+    kinds = ["full_attention" if layer in attention else "conv" for layer in range(24)]
+    file = {name: value for name, value in LFM2.items() if not name.startswith("block_")}
+    found = parameters(huggingface.read(file | experts | {"layer_types": kinds}).architecture)
+    assert round(found.stored_total / 1e9, 1) == 8.3
+    assert round(found.active_total / 1e9, 1) in {1.5, 1.6}
+
+
 def test_k21_lfm2_keeps_a_cache_in_its_attention_only() -> None:
     """gguf-parser-go#31 gives 0 at every context; right is 6 * 2 * 8 * 64 * 2 * 32,768 bytes = 384 MiB."""
     model = huggingface.read(LFM2).architecture
