@@ -99,8 +99,8 @@ def test_rents_that_are_none_are_said_to_be(rents: str) -> None:
         ("prompt=9000&v=1", "supports 8,192"),
         ("target_first=1ms&v=1", "The server alone adds"),
         ("considered=&v=1", "Choose the accelerators"),
-        ("load=100000&most_gpus=8&v=1", "None of the set-ups considered carries"),
-        ("considered=m4-max&v=1", "None of the set-ups considered carries"),
+        ("load=100000&most_gpus=8&v=1", "None of the set-ups considered serves"),
+        ("considered=m4-max&v=1", "None of the set-ups considered serves"),
     ],
 )
 def test_where_nothing_is_planned_the_sentence_says_why(query: str, words: str) -> None:

@@ -245,7 +245,7 @@ def test_a_target_or_a_title_simulates_nothing_again() -> None:
 def test_users_make_the_load() -> None:
     scenario, result = of("load_as=users&active_users=480&think=60s&v=1")
     assert result.throughput_out_tok_per_s == pytest.approx(8 * scenario.answer, rel=0.05)
-    assert "At 8 requests per second" in serving.sentence(scenario, result)
+    assert "At 8 requests/s" in serving.sentence(scenario, result)
     assert "8 requests per second" in serving.subject(scenario)
 
 
