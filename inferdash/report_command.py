@@ -102,7 +102,7 @@ def score(source: str, link: str | None, *, save: str | None, as_json: bool) -> 
             own = own_engine.of(rows, on, name=name, origin=origin, today=datetime.now(tz=UTC).date())
             Path(save).write_text(own_engine.written(own), encoding="utf-8")
     except (ValueError, OSError) as error:
-        sentence = "The file is no text in UTF-8." if isinstance(error, UnicodeDecodeError) else str(error)
+        sentence = "The file is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else str(error)
         if isinstance(error, OSError):
             did = "written" if error.filename == save else "read"
             sentence = f"{error.filename} cannot be {did}: {error.strerror}."

@@ -37,10 +37,10 @@ def test_every_page_reports_it() -> None:
     [
         ("model=config&v=1", "needs the fields of a config.json"),
         ("model=config&config={}&v=1", "hidden_size or n_embd is missing"),
-        ("model=config&config=[1]&v=1", "no group of fields"),
-        ("model=config&config=not json&v=1", "no JSON"),
+        ("model=config&config=[1]&v=1", "not a JSON object"),
+        ("model=config&config=not json&v=1", "not JSON"),
         ('model=config&config={"hidden_size":"4096"}&v=1', "not a whole number"),
-        ('model=config&config={"hidden_size":"\\ud800"}&v=1', "half of a character"),
+        ('model=config&config={"hidden_size":"\\ud800"}&v=1', "half a character"),
         ("model=config&config=" + "x" * 9000 + "&v=1", "longer than 8000 characters"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_file_that_is_none_is_refused(asked: TestClient) -> None:
     ("path", "content", "said"),
     [
         ("/replay", b"", "There is no file in the body of the request."),
-        ("/score", b"\x89PNG", "The file is no text in UTF-8."),
+        ("/score", b"\x89PNG", "The file is not UTF-8 text."),
     ],
 )
 def test_what_is_no_file_is_said(asked: TestClient, path: str, content: bytes, said: str) -> None:

@@ -13,24 +13,25 @@ def model_files() -> str:
     formats = "\n".join(f"| `{key}` | {one.name} | {one.layout} |" for key, one in PRECISIONS.items())
     return f"""## A model: config.json
 
-Read by its `model_type`, that of the text model where the file has several. Known are {len(FAMILIES)}:
+The family follows from `model_type` (of the text model if the file has several). {len(FAMILIES)} are known:
 
 {families}.
 
-A `model_type` that differs from one of these in its version alone is read as the newest of them, and says so. Where it
-is not known, the class that `architectures` names may say the family: {classes}.
+A `model_type` that differs from one of these only in its version is read as the newest version, and a note says so. If
+it is unknown, the class in `architectures` may identify the family: {classes}.
 
-A field that could change the cache or a whole matrix and is not understood refuses the file with its name; one that can
-change small vectors at most is told.
+An unknown field that could change the cache or a whole matrix makes the file unreadable and is named; one that can
+change only small vectors is noted.
 
 ### How its parameters are quantized
 
-Methods of `quantization_config` that are read, module by module: {methods}; MLX writes `quantization`, and ModelOpt may
-put `hf_quant_config.json` beside the file, which is then read with it. Another method is refused by its name.
+`quantization_config` is read module by module for these methods: {methods}. MLX writes `quantization` instead, and
+ModelOpt may put `hf_quant_config.json` beside the file, which is then read as well. Any other method is refused by
+name.
 
-### Number formats to choose
+### Number formats
 
-| in a link | format | how the bits come about |
+| in a link | format | bits |
 | --- | --- | --- |
 {formats}
 """

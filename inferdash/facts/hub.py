@@ -41,7 +41,7 @@ def read(hf_id: str, *, endpoint: str | None = None, timeout_s: float = _TIMEOUT
     found = huggingface.read(fields, name=hf_id.rpartition("/")[2], hf_id=hf_id)
     tensors = _tensors(hf_id, endpoint, token=token)
     if not tensors:
-        sentence = "The headers of the tensors could not be read; the format of the parameters is that of the file."
+        sentence = "The tensor headers could not be read; the number format is that of config.json."
         return replace(found, problems=(*found.problems, sentence))
     stored = next((_STORED[name] for name in tensors if len(tensors) == 1 and name in _STORED), None)
     architecture = found.architecture.model_copy(update={"weights": stored, "formats": ()} if stored else {})
@@ -80,16 +80,16 @@ def _sentence(hf_id: str, error: Exception, *, token: bool) -> str:
     said = f"“{hf_id[:80]}”"
     match error:
         case errors.HFValidationError():
-            return f"{said} is no name of a repository, such as Qwen/Qwen3-8B."
+            return f"{said} is not a repository name such as Qwen/Qwen3-8B."
         case errors.GatedRepoError():
             how = f": log in with a token that has access, or {_PASTE}" if token else f"; {_PASTE}"
-            return f"{said} is given out on request only{how}."
+            return f"{said} is gated{how}."
         case errors.RepositoryNotFoundError():
             return f"{said} is not on the hub, or is private."
         case errors.EntryNotFoundError():
-            return f"{said} has no config.json, so it is no model for transformers."
+            return f"{said} has no config.json, so it is not a Transformers model."
         case errors.HfHubHTTPError():
-            return f"The hub did not give {said} out; {_PASTE}."
+            return f"The hub did not return {said}; {_PASTE}."
     return f"The hub cannot be reached from here; {_PASTE}."
 
 

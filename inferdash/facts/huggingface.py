@@ -28,7 +28,7 @@ LARGEST_FILE: Final = 5_000_000
 _MOST_KEPT: Final = 10**8
 """Numbers that a layer keeps of one token at most: a thousand times those of the models there are."""
 _TEXT_PARTS: Final = ("text_config", "llm_config", "language_config", "thinker_config")
-"""Where a file of a model for pictures and text keeps the fields of its text model."""
+"""Where a file of a vision model and text keeps the fields of its text model."""
 _SHOWN: Final = 3
 """Modules of a list that are named."""
 _OTHER_TOWERS: Final = ("vision_config", "audio_config", "vision_tower_config", "vit_config")
@@ -64,21 +64,21 @@ def parse(text: str | bytes) -> Mapping[str, Any]:
         try:
             text = text.decode(encoding)
         except UnicodeDecodeError:
-            raise UnreadConfigError("The file is no text in UTF-8.") from None
+            raise UnreadConfigError("The file is not UTF-8 text.") from None
     if max(text.count("["), text.count("{")) > LARGEST_FILE // 100:
         raise UnreadConfigError("The file is nested too deeply for a config.json.")
     try:
         fields = json.loads(text.lstrip("\ufeff"))
         json.dumps(fields, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise UnreadConfigError("The file holds half of a character (a lone surrogate), which is no text.") from None
+        raise UnreadConfigError("The file has half a character (a lone surrogate), so it is not valid text.") from None
     except RecursionError:
         raise UnreadConfigError("The file is nested too deeply for a config.json.") from None
     except ValueError as error:
         line = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise UnreadConfigError(f"The file is no JSON{line}.") from None
+        raise UnreadConfigError(f"The file is not JSON{line}.") from None
     if not isinstance(fields, dict):
-        raise UnreadConfigError("The file holds no group of fields, as a config.json does.")
+        raise UnreadConfigError("The file is not a JSON object, as a config.json is.")
     return fields
 
 
@@ -113,7 +113,7 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
         raise UnreadConfigError(f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}.") from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         place = inner.last or outer.last or "The file"
-        raise UnreadConfigError(f"{place} does not hold what a config.json has there.") from None
+        raise UnreadConfigError(f"{place} has a value that no config.json has there.") from None
     used: dict[str, Any] = dict(outer.used)
     if where:
         used[where] = dict(inner.used)
@@ -125,17 +125,17 @@ def read(fields: Mapping[str, Any], *, name: str = "", hf_id: str = "") -> Found
 
 
 _OTHER_FILES: Final = {
-    "quantization": "what ModelOpt says of number formats; as quantization_config it belongs into the config.json",
+    "quantization": "ModelOpt’s number formats, which belong in config.json as quantization_config",
     "weight_map": "the index of a model's files",
     "added_tokens": "a tokenizer",
     "added_tokens_decoder": "the settings of a tokenizer",
     "tokenizer_class": "the settings of a tokenizer",
     "_class_name": "a part of a diffusion model",
     "_diffusers_version": "a part of a diffusion model",
-    "image_processor_type": "the settings for pictures",
+    "image_processor_type": "the settings of an image processor",
     "dependencies": "a package.json",
     "n_kv_heads": "a params.json",
-    "temperature": "the settings for sampling",
+    "temperature": "the sampling settings",
 }
 """A field that no config.json without a hidden size has -> what the file is."""
 
@@ -149,16 +149,16 @@ def _refuse_other_files(config: Config) -> None:
 
 
 _ENCODERS: Final = {
-    "bert": "a model that reads whole texts and writes none",
-    "roberta": "a model that reads whole texts and writes none",
-    "xlm-roberta": "a model that reads whole texts and writes none",
-    "modernbert": "a model that reads whole texts and writes none",
-    "t5": "an encoder and a decoder",
-    "mt5": "an encoder and a decoder",
-    "bart": "an encoder and a decoder",
-    "whisper": "an encoder and a decoder",
-    "clip": "a model for pictures",
-    "vit": "a model for pictures",
+    "bert": "an encoder that generates no text",
+    "roberta": "an encoder that generates no text",
+    "xlm-roberta": "an encoder that generates no text",
+    "modernbert": "an encoder that generates no text",
+    "t5": "an encoder-decoder model",
+    "mt5": "an encoder-decoder model",
+    "bart": "an encoder-decoder model",
+    "whisper": "an encoder-decoder model",
+    "clip": "a vision model",
+    "vit": "a vision model",
 }
 """`model_type` -> what the model is, where it is no language model that writes on."""
 
@@ -168,7 +168,7 @@ def _refuse_other_kinds(config: Config) -> None:
     if not config.model_type or config.read_as:
         return
     what = _ENCODERS.get(config.model_type, "")
-    said = f"is {what}" if what else "is no kind of model that is read here"
+    said = f"is {what}" if what else "is not a kind of model that is read here"
     raise UnreadConfigError(
         f"model_type “{_plain_name(config.model_type)}” {said}. Known are {len(FAMILIES)} kinds, such as llama, qwen3, "
         "deepseek_v3 and mamba2; docs/config-files.md lists them."
@@ -190,9 +190,9 @@ def _architecture(
     mixers = [layer.attention for layer in layers if layer.attention]
     kept = max((int(mixer.state_numbers + mixer.cached_numbers(1)) for mixer in mixers), default=0)
     if not kept:
-        raise UnreadConfigError("No layer keeps anything of the text that it reads, so it is no language model.")
+        raise UnreadConfigError("No layer keeps a cache or a state, so this is not a language model.")
     if kept > _MOST_KEPT:
-        raise UnreadConfigError(f"A layer would keep {kept:,} numbers of a token, more than any model does.")
+        raise UnreadConfigError(f"A layer would cache {kept:,} numbers per token, more than any model does.")
     tied = inner.value("tie_word_embeddings")
     if tied is None:
         tied = outer.value("tie_word_embeddings")
@@ -367,7 +367,7 @@ def _formats(outer: Config, inner: Config, architecture: Architecture, layers: l
     if fields is None:
         return architecture
     if not isinstance(fields, Mapping):
-        raise UnreadFieldError("quantization_config", "is not a group of fields")
+        raise UnreadFieldError("quantization_config", "is not an object")
     if unsaid.says_no_modules(fields):
         rules, inner.assumed["quantization_config"] = unsaid.rules(algorithm(fields), family=inner.read_as)
     else:
@@ -376,8 +376,8 @@ def _formats(outer: Config, inner: Config, architecture: Architecture, layers: l
     if others := strangers(architecture, rules, layers=layers):
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
         inner.assumed["quantized modules"] = (
-            "quantization_config names modules that the model does not have as it is read:"
-            f" {_named(others)}{more}. What it says of their format is not counted."
+            "quantization_config names modules that the model, as read, does not have:"
+            f" {_named(others)}{more}. Their format is not counted."
         )
     mixture = any(isinstance(network, Experts) for blocks in layers for network in blocks.networks)
     weights = single(shares, mixture=mixture) or FILES
@@ -399,7 +399,7 @@ def _known_formats(architecture: Architecture, known: Any) -> Architecture:
         named = (dict(zip(Share.model_fields, share, strict=False)) for share in known)
         shares = tuple(Share.model_validate(share) for share in named)
     else:
-        raise UnreadFieldError(STORED, "says no number format that is known")
+        raise UnreadFieldError(STORED, "gives no known number format")
     return architecture.model_copy(update={"weights": weights, "formats": shares})
 
 
@@ -407,26 +407,25 @@ def _problems(outer: Config, inner: Config) -> list[str]:
     found = [*inner.assumed.values()]
     further = _further_layers(inner)
     if further and not _says_mtp(inner):
-        found.append(f"Not counted: {count(further, 'layer')} for further tokens (MTP), which its files may hold.")
+        found.append(
+            f"Not counted: {count(further, 'layer')} for multi-token prediction (MTP), which its files may contain."
+        )
     if inner.read_as and inner.model_type and inner.read_as != inner.model_type:
         found.append(
-            f"model_type “{_plain_name(inner.model_type)}” is not known; its fields are those of “{inner.read_as}”, as "
-            "which it is read, so the numbers may lack norms and biases that no field names."
+            f"model_type “{_plain_name(inner.model_type)}” is not known, but has the fields of “{inner.read_as}” and "
+            "is read as one; norms and biases that no field names may be missing."
         )
     if not inner.read_as:
         found.append(
-            "model_type is missing: read as a plain transformer, so the numbers may lack norms and biases that no "
-            "field names."
+            "model_type is missing: read as a plain transformer; norms and biases that no field names may be missing."
         )
     if inner.read_as == "mllama_text_model":
-        found.append(
-            "Layers that read pictures are counted, and keep nothing of a text: they are idle without pictures."
-        )
+        found.append("Cross-attention layers for images are counted; without images they are idle and cache nothing.")
     if inner.fields.get("zero_expert_num"):
         found.append(
-            "Of the experts that a position chooses, some give it back as it is: active parameters are a mean."
+            "Some of the experts chosen for a token pass it through unchanged, so active parameters are an average."
         )
     towers = [name for name in _OTHER_TOWERS if outer.fields.get(name)]
     if towers and inner is not outer:
-        found.append(f"{' and '.join(towers)}: the parameters of towers for pictures and sound are not counted.")
+        found.append(f"{' and '.join(towers)}: parameters of vision and audio encoders are not counted.")
     return found

@@ -124,7 +124,7 @@ def parse(content: bytes) -> PriceBook:
     try:
         return PriceBook.model_validate(tomllib.loads(content.decode()))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
-        raise UnreadBookError("The file is no TOML.") from None
+        raise UnreadBookError("The file is not TOML.") from None
     except ValidationError as failure:
         first = failure.errors(include_url=False)[0]
         where = " ".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])

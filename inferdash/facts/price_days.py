@@ -119,11 +119,11 @@ def _fetched(url: str, seconds: float) -> bytes:
                 if len(content) > _LARGEST:
                     raise PriceUpdateError(f"The list is larger than {_LARGEST // 10**6} MB, so it was not read.")
                 if time.monotonic() > end:
-                    raise PriceUpdateError(f"The list did not come within {seconds:g} seconds.")
+                    raise PriceUpdateError(f"The list did not arrive within {seconds:g} seconds.")
     except httpx2.HTTPStatusError as error:
-        raise PriceUpdateError(f"The list is not there: the server answered {error.response.status_code}.") from None
+        raise PriceUpdateError(f"The list was not found: the server answered {error.response.status_code}.") from None
     except httpx2.TimeoutException:
-        raise PriceUpdateError(f"The list did not come within {seconds:g} seconds.") from None
+        raise PriceUpdateError(f"The list did not arrive within {seconds:g} seconds.") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         if isinstance(error, PriceUpdateError):
             raise
@@ -144,9 +144,9 @@ def providers_in(content: bytes) -> list[Any]:
         raw = json.loads(content)
         found = list(_providers_from_raw(raw)) if isinstance(raw, list) else []
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise PriceUpdateError("What came is no list of prices that this program reads.") from None
+        raise PriceUpdateError("The answer is not a list of prices that can be read.") from None
     if not found:
-        raise PriceUpdateError("What came is no list of prices.")
+        raise PriceUpdateError("The answer is not a list of prices.")
     return found
 
 
@@ -173,16 +173,16 @@ def _check(
 ) -> None:
     negative = [key for key, prices in after.items() if min(prices) < 0]
     if negative:
-        raise PriceUpdateError(f"The list has negative prices ({_some(negative)}), so it is not taken.")
+        raise PriceUpdateError(f"The list has negative prices ({_some(negative)}), so it is not used.")
     left = [key for key in before if key in after]
     if 2 * len(left) < len(before):
-        raise PriceUpdateError(f"The list has {len(left):,} of the {len(before):,} models, so it is not taken.")
+        raise PriceUpdateError(f"The list has {len(left):,} of the {len(before):,} models, so it is not used.")
     if confirmed:
         return
     moved = [key for key in left if any(map(_is_far, before[key], after[key]))]
     if moved:
         raise UnconfirmedPricesError(
-            f"Prices move more than {_FOLD} times ({_some(moved)}), so the list is not taken until you confirm it."
+            f"Prices move more than {_FOLD} times ({_some(moved)}), so the list is not used until you confirm it."
         )
     against = [
         key

@@ -128,12 +128,12 @@ def read(text: str) -> StartLog:
     for line in lines:
         said = list(_of_line(line))
         if not said and _HALF.search(line):
-            raise UnreadLogError(f"“{_cut(line)}” has no number that can be read, such as “{EXAMPLES[0]}”.")
+            raise UnreadLogError(f"“{_cut(line)}” has no readable number, such as “{EXAMPLES[0]}”.")
         for name, value in said:
             found.setdefault(name, []).append(value)
     if not found:
         raise UnreadLogError(
-            f"“{_cut(lines[0]) if lines else ''}” is no line of a start about memory; read are lines such as "
+            f"“{_cut(lines[0]) if lines else ''}” is not a memory line of a start log; lines such as these are read: "
             f"“{EXAMPLES[0]}”, “{EXAMPLES[1]}” and “{EXAMPLES[5]}”."
         )
     return _chosen(found)
@@ -159,7 +159,7 @@ def _chosen(found: dict[str, list[float | str]]) -> StartLog:
         numbers = [float(value) for value in values]
         one = min(numbers) if name in _SMALLEST else max(numbers)
         if max(numbers) > 1.05 * abs(min(numbers)) and name == "room":
-            said.append("Lines differ by more than 5% in the room for the cache; the smallest counts.")
+            said.append("The lines’ cache sizes differ by more than 5%; the smallest is used.")
         chosen[name] = int(one) if name in {"pass_tokens", "requests"} else one
     return StartLog(**chosen, said=tuple(said))  # type: ignore[arg-type]  # names and kinds are those of the tables
 

@@ -112,7 +112,7 @@ class Config:
         if found is None:
             return None
         if not isinstance(found, list) or any(isinstance(entry, bool) or not isinstance(entry, int) for entry in found):
-            said = "holds other things than" if isinstance(found, list) else f"is {_said(found)}, not a list of"
+            said = "has other items than" if isinstance(found, list) else f"is {_said(found)}, not a list of"
             raise UnreadFieldError(self.last, f"{said} whole numbers")
         return found
 
@@ -126,7 +126,7 @@ class Config:
         if found is None:
             return None
         if not isinstance(found, Mapping):
-            raise UnreadFieldError(name, f"is {_said(found)}, not a group of fields")
+            raise UnreadFieldError(name, f"is {_said(found)}, not an object")
         return Config(found)
 
     def of_layer(self, layer: int) -> "Config":
@@ -166,10 +166,10 @@ class Config:
             return self.family.gated
         said = self.value(*_ACTIVATIONS)
         if said is None:
-            self.assumed["hidden_act"] = "hidden_act is missing: feed-forward networks are taken to have a gate."
+            self.assumed["hidden_act"] = "hidden_act is missing: feed-forward networks are assumed to be gated."
         elif said not in (*_PLAIN_ACTIVATIONS, *_GATED_ACTIVATIONS):
             raise UnreadFieldError(
-                self.last, f"is {_said(said)}, which does not tell whether its feed-forward networks have a gate"
+                self.last, f"is {_said(said)}, which does not say whether its feed-forward networks are gated"
             )
         return said not in _PLAIN_ACTIVATIONS
 
@@ -313,7 +313,7 @@ def _listed(config: Config) -> Sequence[str] | None:
     if linear:
         full = linear.numbers("full_attn_layers")  # counted from 1
         if not full:
-            raise UnreadFieldError("full_attn_layers", "names no layers, so that it is not known which are attention")
+            raise UnreadFieldError("full_attn_layers", "names no layers, so it is not known which are attention")
         return ["full" if layer + 1 in full else "linear" for layer in layers]
     for field, other in (("attn_layer_indices", "mamba"), ("full_attn_idxs", "conv")):
         attention = config.numbers(field)
@@ -335,7 +335,7 @@ def _periodic(config: Config) -> Sequence[str] | None:
     if config.value("linear_num_value_heads") is not None and family.full_every:
         return ["full" if (layer + 1) % family.full_every == 0 else "linear" for layer in layers]
     if family.lightning or any(name in config.fields for name in _STATE_SPACE):
-        raise UnreadFieldError("layer_types", "is missing, so that it is not known which layers are attention")
+        raise UnreadFieldError("layer_types", "is missing, so it is not known which layers are attention")
     return None
 
 

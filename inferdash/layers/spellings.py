@@ -31,7 +31,7 @@ def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
     """A group of fields, taken out of the file."""
     own = fields.pop(name, None)
     if own is not None and not isinstance(own, Mapping):
-        raise UnreadFieldError(name, "is not a group of fields")
+        raise UnreadFieldError(name, "is not an object")
     return dict(own or {})
 
 

@@ -100,10 +100,10 @@ def _block(pairs: Sequence[tuple[int, int]]) -> int:
             return low
         raise ValueError(
             f"How many tokens a block has does not follow from the file: {low:,} "
-            f"{f'to {high:,}' if high < 10**9 else 'and more'} would fit. Say it (--block 512)."
+            f"{f'to {high:,}' if high < 10**9 else 'and more'} would fit. Set it (--block 512)."
         )
     raise ValueError(
-        "How many tokens a block has does not follow from the file: its prompts disagree. Say it (--block 512)."
+        "How many tokens a block has does not follow from the file: its prompts disagree. Set it (--block 512)."
     )
 
 
@@ -122,7 +122,7 @@ def _unit(times: Sequence[float]) -> str:
     if apart >= _APART_IN_MS:
         return "ms"
     raise ValueError(
-        f"The unit of the times does not follow from the file: they lie {apart:.3g} apart. Say it (--time-unit ms)."
+        f"The unit of the times does not follow from the file: they lie {apart:.3g} apart. Set it (--time-unit ms)."
     )
 
 

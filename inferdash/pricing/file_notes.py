@@ -150,20 +150,20 @@ class FileNotes:
             sentences.append(f"{self._lines(many)} {share} id with an earlier one of another prompt; each is counted.")
         if many := copies.changed:
             sentences.append(
-                f"{self._lines(many)} {_of(many, 'tells', 'tell')} of more output for an answer far before it;"
-                " what was told first is counted. Put the copies of an answer together."
+                f"{self._lines(many)} {_of(many, 'reports', 'report')} more output for a much earlier answer;"
+                " the earlier figure is counted. Put the copies of an answer next to each other."
             )
         if self._in_order and (many := self._earlier):
             sentences.append(
-                f"{self._lines(many)} {_of(many, 'is', 'are')} earlier in time than the one before; the order of the"
-                " file is kept, so a prompt may read what was stored later. Sort it by time."
+                f"{self._lines(many)} {_of(many, 'is', 'are')} earlier in time than the one before; the file’s order is"
+                " kept, so a prompt may read what was stored later. Sort the file by time."
             )
         if many := self._untold:
             which = "The file does" if many == self._count else f"{self._lines(many)} {_of(many, 'does', 'do')}"
             sentences.append(f"{which} not say what prompts have in common, so nothing is read from the cache there.")
         if apart := sorted(self.apart.items(), key=lambda one: -one[1]):
             listed = ", ".join(f"{printable(what)} ({many:,})" for what, many in apart)
-            sentences.append(f"Billed apart from tokens, and not in this bill: {listed}.")
+            sentences.append(f"Billed separately from tokens and not in this bill: {listed}.")
         if self.timed is False and self._count:
             sentences.append("The file has no times.")
         if not self._count and not sentences:
@@ -177,9 +177,9 @@ class FileNotes:
             names = [name for name, _ in self._reader.dialects.most_common(4)]
             sentences.append(f"Counts are read as those of {', '.join(names)}.")
         for (dialect, part), many in self._reader.assumed.items():
+            give = _of(many, "gives", "give")
             sentences.append(
-                f"{self._lines(many)} of {dialect} {_of(many, 'says', 'say')} no number of tokens {_PARTS[part]}, which"
-                " is taken for none."
+                f"{self._lines(many)} of {dialect} {give} no count of tokens {_PARTS[part]}; 0 is assumed."
             )
         if many := self._copies.repeated:
             repeat = _of(many, "repeats", "repeat")
@@ -190,12 +190,12 @@ class FileNotes:
                 " own goes on from, and counted there alone."
             )
         if many := self.passed:
-            holds = _of(many, "holds no request of its own and is", "hold no request of their own and are")
-            sentences.append(f"{self._lines(many)} {holds} passed over.")
+            holds = _of(many, "contains no request and is", "contain no request and are")
+            sentences.append(f"{self._lines(many)} {holds} skipped.")
         if many := self.summed:
             sentences.append(
-                f"{self._lines(many)} {_of(many, 'sums', 'sum')} several requests up: prices by the size of a prompt"
-                " hold for the average one where their number is known, else the lowest."
+                f"{self._lines(many)} {_of(many, 'adds up', 'add up')} several requests: long-prompt prices follow the"
+                " average prompt where their number is known, and do not apply elsewhere."
             )
         if served := sorted((+self.services).items(), key=lambda one: -one[1]):
             listed = ", ".join(f"{service} ({many:,})" for service, many in served)
@@ -204,7 +204,7 @@ class FileNotes:
                 " or the prices that are entered, as they are."
             )
         if self.files:
-            passed = f"; {self.other_files:,} of other kinds are passed over" if self.other_files else ""
+            passed = f"; {self.other_files:,} of other kinds are skipped" if self.other_files else ""
             sentences.append(f"{self.files:,} file{_of(self.files, ' is read', 's are read as one')}{passed}.")
         return tuple(sentences)
 

@@ -14,7 +14,7 @@ _MOST_BYTES: Final = 8 << 30
 _MOST_HELD: Final = 512 << 20
 """Bytes of an archive that is held, where one cannot go back in what is read."""
 _READ: Final = (".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".log", ".txt", ".parquet")
-"""Ends of the names of files that are read; others of a folder are passed over."""
+"""Ends of the names of files that are read; others of a folder are skipped."""
 
 
 _PACKED: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
@@ -171,7 +171,7 @@ class Unpacked(io.RawIOBase):
         try:
             piece = self._unpacked.read(len(buffer))
         except (pa.ArrowException, OSError) as error:
-            raise OSError(errno.EIO, "it is broken, or cut off, as a compressed file") from error
+            raise OSError(errno.EIO, "the compressed file is broken or cut off") from error
         buffer[: len(piece)] = piece
         return len(piece)
 
@@ -210,14 +210,14 @@ class Archive:
         try:
             self._archive = zipfile.ZipFile(stream)
         except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
-            raise ValueError("The file begins as a ZIP archive does, and is none that can be opened.") from None
+            raise ValueError("The file looks like a ZIP archive, but cannot be opened.") from None
         members = [member for member in self._archive.infolist() if not member.is_dir()]
         self._members = sorted((one for one in members if _is_read(one.filename)), key=lambda one: one.filename)
         self.passed_over = len(members) - len(self._members)
         if len(members) > _MOST_FILES or sum(member.file_size for member in self._members) > _MOST_BYTES:
             raise ValueError(f"The archive holds more than {_MOST_FILES:,} files or {_MOST_BYTES >> 30} GB; split it.")
         if any(member.flag_bits & 1 for member in members):
-            raise ValueError("The archive is locked with a password.")
+            raise ValueError("The archive is password-protected.")
 
     def files(self) -> Iterator[Readable]:
         """Each of them, open for bytes until the next is asked for."""

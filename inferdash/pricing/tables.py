@@ -27,7 +27,7 @@ class Table:
         self.first = first = (next(lines, None) or b"").decode("utf-8-sig", errors="replace")
         self.sign = max(",;\t|", key=first.count)
         if first.count(self.sign) >= _MOST_COLUMNS:
-            told.refuse(f"The first line has more than {_MOST_COLUMNS:,} columns, so it is no list of requests.")
+            told.refuse(f"The first line has more than {_MOST_COLUMNS:,} columns, so it is not a list of requests.")
             return
         try:
             header = [name.strip() for name in next(csv.reader([first], delimiter=self.sign), [])]
@@ -38,7 +38,7 @@ class Table:
         if lacking:
             shown = ", ".join(printable(name[:30]) for name in header[:8])
             told.refuse(
-                f"The file is no list of requests that is known: it is no JSON, and its first line names {lacking}."
+                f"The file is not a known list of requests: it is not JSON, and its first line has {lacking}."
                 f" It begins with: {shown}. {FORMS}"
             )
         elif twice is not None:

@@ -164,7 +164,7 @@ class Trace:
             except ValueError as error:
                 refused = str(error)
         elif _CONTROL.search(head):
-            refused = "The file is not text in UTF-8."
+            refused = "The file is not UTF-8 text."
         if refused:
             self._told.refuse(f"{self._named()}: {refused}" if self._told.files else refused)
             return iter(())
@@ -258,7 +258,7 @@ class Trace:
             if request := self._records.request(record, said):
                 yield request
         if text.broken:
-            self._told.refuse("The file is cut off, or is not valid JSON from some place on.")
+            self._told.refuse("The file is cut off, or is not valid JSON from some point on.")
 
     def _from_table(self, pieces: Iterator[bytes], again: Again | None) -> Iterator[Request | Summed]:
         """Requests of a table whose first line names the columns."""

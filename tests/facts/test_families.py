@@ -99,10 +99,10 @@ def test_what_a_class_has_where_the_file_is_silent_is_said() -> None:
     [
         ({"num_key_value_heads": None}, "num_key_value_heads is missing"),
         ({"model_type": None, "architectures": None, "head_dim": None}, "head_dim is missing"),
-        ({"model_type": "llama7"}, "“llama7” is not known; its fields are those of “llama”"),
+        ({"model_type": "llama7"}, "“llama7” is not known, but has the fields of “llama”"),
         ({"model_type": "my-own", "architectures": ["LlamaForCausalLM"]}, "“my-own” is not known"),
         ({"use_more_biases": True}, "use_more_biases is not known here; by its name it changes small vectors"),
-        ({"num_nextn_predict_layers": 3}, "Not counted: 3 layers for further tokens"),
+        ({"num_nextn_predict_layers": 3}, "Not counted: 3 layers for multi-token prediction"),
     ],
 )
 def test_what_is_assumed_is_said(change: dict[str, Any], sentence: str) -> None:
@@ -118,7 +118,7 @@ def test_an_activation_may_tell_whether_there_is_a_gate(activation: str, matrice
     nameless = LLAMA | {"model_type": None, "architectures": None}
     assert 8_030_261_248 - stored(nameless | {"hidden_act": activation}) == (3 - matrices) * 32 * 4096 * 14336
     for said in ("relu2", "gelu"):
-        with pytest.raises(UnreadConfigError, match="whether its feed-forward networks have a gate"):
+        with pytest.raises(UnreadConfigError, match="whether its feed-forward networks are gated"):
             huggingface.read(nameless | {"hidden_act": said})
 
 
@@ -143,19 +143,22 @@ def test_parts_that_stay_at_16_bits_take_16_bits() -> None:
     [
         (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": "4,8"}}, "full_attn_layers is “4,8”, not a list"),
         (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": []}}, "full_attn_layers names no layers"),
-        (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": [[1]]}}, "full_attn_layers holds other things"),
+        (KIMI_LINEAR | {"linear_attn_config": {"full_attn_layers": [[1]]}}, "full_attn_layers has other items"),
         (QWEN3 | {"num_experts": 8, "num_experts_per_tok": 2, "mlp_only_layers": 5}, "mlp_only_layers is 5"),
         (COUNTS["jamba"]["config"] | {"mamba_dt_rank": [512, 1]}, "mamba_dt_rank"),
         (COUNTS["lfm2-350m-old"]["config"] | {"block_ffn_dim_multiplier": float("inf")}, "block_ffn_dim_multiplier"),
-        (NEMOTRON | {"layers_block_type": ["moe"] * 30, "num_hidden_layers": 30}, "No layer keeps anything"),
-        (LLAMA | {"num_kv_shared_layers": 32}, "No layer keeps anything"),
-        (LLAMA | {"head_dim": 10**8}, "A layer would keep 1,600,000,000 numbers of a token"),
+        (NEMOTRON | {"layers_block_type": ["moe"] * 30, "num_hidden_layers": 30}, "No layer keeps a cache"),
+        (LLAMA | {"num_kv_shared_layers": 32}, "No layer keeps a cache"),
+        (LLAMA | {"head_dim": 10**8}, "A layer would cache 1,600,000,000 numbers per token"),
         (LLAMA | {"num_hidden_layers": 1001}, "num_hidden_layers is 1,001, more than the 1,000 that are read"),
         (LLAMA | {"head_dim": 10**12}, "head_dim is 1000000000000, not from 1 to"),
-        (LLAMA | {"model_type": "tomorrow", "architectures": None}, "“tomorrow” is no kind of model that is read here"),
+        (
+            LLAMA | {"model_type": "tomorrow", "architectures": None},
+            "“tomorrow” is not a kind of model that is read here",
+        ),
         (LLAMA | {"memory_layers": 4}, "memory_layers is not known here, and could change the cache"),
         (LLAMA | {"per_head_gating": True}, "per_head_gating is not known here"),
-        (LLAMA | {"model_type": "bert", "architectures": None}, "reads whole texts and writes none"),
+        (LLAMA | {"model_type": "bert", "architectures": None}, "an encoder that generates no text"),
         ({"weight_map": {"a": "b"}}, "the index of a model's files"),
         ({"tokenizer_class": "LlamaTokenizer"}, "the settings of a tokenizer"),
         ({"name": "x", "dependencies": {}}, "a package.json"),
@@ -175,7 +178,7 @@ def test_a_name_keeps_its_signs() -> None:
 
 
 def test_half_of_a_character_is_refused() -> None:
-    with pytest.raises(UnreadConfigError, match="half of a character"):
+    with pytest.raises(UnreadConfigError, match="half a character"):
         huggingface.parse('{"hidden_size": "\\ud800"}')
 
 

@@ -292,11 +292,11 @@ def test_mlx_quantizes_tables_too_and_names_what_it_does_otherwise() -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"quant_method": "aqlm", "in_group_size": 8}, "says “aqlm”, whose format is not known"),
+        ({"quant_method": "aqlm", "in_group_size": 8}, "says “aqlm”, which is not read"),
         ({"quant_method": "vptq"}, "“vptq”"),
         ({"quant_method": "modelopt", "quant_algo": "FP3_DREAM"}, "quant_algo “FP3_DREAM”"),
         ({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"}, "config_groups is missing"),
-        ({"quant_method": "gptq", "group_size": 128}, "does not say how many bits"),
+        ({"quant_method": "gptq", "group_size": 128}, "does not give the number of bits"),
         ({"quant_method": "torchao", "quant_type": "uintx_weight_only"}, "quant_type “uintx_weight_only”"),
         ({"quant_method": "quanto", "weights": "int3"}, "weights “int3”"),
         ({"quant_method": "fp8", "weight_block_size": [1, 128]}, "blocks of [1, 128]"),
@@ -312,9 +312,9 @@ def test_mlx_quantizes_tables_too_and_names_what_it_does_otherwise() -> None:
             },
             "modules of the class Conv2d",
         ),
-        ({"quant_method": "fp8", "modules_to_not_convert": ["re:("]}, "which is no regular expression"),
+        ({"quant_method": "fp8", "modules_to_not_convert": ["re:("]}, "which is not a regular expression"),
         ({"bits": 4, "group_size": 64, "mode": "dream"}, "mode “dream”"),
-        ("fp8", "is not a group of fields"),
+        ("fp8", "is not an object"),
     ],
 )
 def test_what_is_not_known_is_refused_by_name(fields: Any, sentence: str) -> None:

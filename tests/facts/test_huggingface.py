@@ -167,11 +167,11 @@ def test_a_broken_configuration_gets_a_sentence_that_names_the_field(config: dic
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no JSON"),
-        (b"{", "no JSON"),
-        (b"not json at all", "no JSON"),
-        (b"[1, 2]", "no group of fields"),
-        (b'"text"', "no group of fields"),
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"not json at all", "not JSON"),
+        (b"[1, 2]", "not a JSON object"),
+        (b'"text"', "not a JSON object"),
         (b"\x80\x81\x82", "UTF-8"),
         (b"x" * 50_000_000, "characters"),
         (b"[" * 400_000, "nested"),
@@ -196,5 +196,5 @@ def test_a_family_that_is_not_known_is_named() -> None:
     found = huggingface.read(changed(model_type="llama9"))
     assert parameters(found.architecture).stored_total == 8_030_261_248
     assert any("llama9" in problem for problem in found.problems)
-    with pytest.raises(UnreadConfigError, match="is no kind of model that is read here"):
+    with pytest.raises(UnreadConfigError, match="is not a kind of model that is read here"):
         huggingface.read(changed(model_type="llama-of-tomorrow", architectures=None))

@@ -87,9 +87,9 @@ def test_a_link_without_its_book_says_so_and_holds_nothing_of_it() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xff\xfe", "no TOML"),
-        (b"name = ", "no TOML"),
-        (b"[" * 50_000, "no TOML"),
+        (b"\xff\xfe", "not TOML"),
+        (b"name = ", "not TOML"),
+        (b"[" * 50_000, "not TOML"),
         (b'name = "x"', "“day”: Field required"),
         (b'name = "x"\nday = 2026-11-01\n[discounts]\noff = 0.1', "“discounts”: one or more blocks belong here"),
         (BOOK.replace(b"0.15", b"15"), "“discounts 2 off”"),

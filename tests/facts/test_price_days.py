@@ -97,10 +97,10 @@ def test_a_good_list_is_kept_with_its_day(address: str, tmp_path: Path) -> None:
         ("times", "more than 10 times"),
         ("free", "more than 10 times"),
         ("negative", "negative prices"),
-        ("words", "no list of prices"),
-        ("schema", "no list of prices"),
-        ("empty", "no list of prices"),
-        ("html", "no list of prices"),
+        ("words", "not a list of prices"),
+        ("schema", "not a list of prices"),
+        ("empty", "not a list of prices"),
+        ("html", "not a list of prices"),
         ("few", "1 of the 4 models"),
         ("gone", "answered 404"),
         ("cut", "broke off"),
@@ -140,7 +140,7 @@ def test_the_command_says_in_a_sentence_why_not(
 ) -> None:
     monkeypatch.setenv("INFERDASH_PRICES", str(tmp_path))
     assert main(["prices", "update", "--from", f"{address}/good"]) == 2
-    assert "models, so it is not taken" in capsys.readouterr().err
+    assert "models, so it is not used" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

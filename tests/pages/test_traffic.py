@@ -67,7 +67,7 @@ def test_a_long_lifetime_stores_at_its_own_price() -> None:
 def test_nothing_can_be_read_is_a_sentence() -> None:
     result = read(b"\x00\x01")
     assert traffic.sentence(Scenario(), result) == "No request of this file could be read."
-    assert result.problems == ("The file is not text in UTF-8.",)
+    assert result.problems == ("The file is not UTF-8 text.",)
 
 
 def test_a_loss_is_called_a_loss() -> None:

@@ -58,7 +58,7 @@ TOLD: Final = {
 def is_told(result: Replay, trace: Trace, right: list[int]) -> bool:
     """Whether a note names what is taken for none, and nothing else is wrong."""
     own = result.tokens
-    none = [kind for kind, phrase in TOLD.items() if any(f"{phrase}, which" in note for note in trace.notes)]
+    none = [kind for kind, phrase in TOLD.items() if any(f"{phrase}; 0 is" in note for note in trace.notes)]
     whole = own.input == sum(right[:4]) or "written" in none or "read" in none
     lost = [kind for kind, tokens in zip(TOLD, right[1:4], strict=True) if own.of(kind) < tokens]  # type: ignore[arg-type]
     return whole and own.output == right[4] and {*lost} <= {*none}
@@ -244,7 +244,7 @@ def test_doubled_in_the_text_itself() -> None:
 def test_a_name_that_says_two_things_is_named(line: str) -> None:
     trace = Trace(io.BytesIO(line.encode()))
     assert [*trace] == []
-    assert "two different numbers for one count" in trace.problems[0]
+    assert "one count two different values" in trace.problems[0]
     assert "_tokens" in trace.problems[0] or "usage" in trace.problems[0]
 
 
@@ -279,7 +279,7 @@ def test_calls_of_tools_are_told(record: dict[str, Any], told: str) -> None:
     usage = {"input_tokens": 9, "output_tokens": 1, **record}
     trace = Trace(io.BytesIO(json.dumps({"usage": usage}).encode()))
     assert [one.input_tokens for one in trace.requests()] == [9]
-    assert f"Billed apart from tokens, and not in this bill: {told}." in trace.problems
+    assert f"Billed separately from tokens and not in this bill: {told}." in trace.problems
 
 
 def test_calls_of_tools_within_an_answer_are_told() -> None:
@@ -478,7 +478,7 @@ def test_an_archive_of_sessions_is_one_upload(seekable: bool) -> None:
     trace = Trace(held if seekable else Pipe())
     assert sorted(one.output_tokens for one in trace.requests()) == [3, 4, 9]
     assert (trace.left_out, trace.problems) == (0, ())
-    assert "3 files are read as one; 1 of other kinds are passed over." in trace.notes
+    assert "3 files are read as one; 1 of other kinds are skipped." in trace.notes
 
 
 def test_a_folder_of_sessions_is_one_file(tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def test_a_folder_of_sessions_is_one_file(tmp_path: Path) -> None:
 def test_a_broken_archive_says_so(broken: bytes) -> None:
     trace = Trace(io.BytesIO(broken))
     assert [*trace] == []
-    assert trace.problems == ("The file begins as a ZIP archive does, and is none that can be opened.",)
+    assert trace.problems == ("The file looks like a ZIP archive, but cannot be opened.",)
 
 
 # Traces

@@ -106,7 +106,7 @@ def test_a_row_of_many_requests_pays_by_the_size_of_one(tmp_path: Path, capsys: 
     status, printed = replayed(path, "google/gemini-2.5-pro", capsys)
     assert status == 0
     assert printed["cost_usd"] == pytest.approx(5.2 * 1.25)
-    assert any("sums several requests up" in note for note in printed["notes"])
+    assert any("adds up several requests" in note for note in printed["notes"])
 
 
 def test_a_metadata_cell_that_is_a_json_text_is_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,7 +106,7 @@ def test_a_request_costs_what_its_model_does_by_its_service(record: Any, usd: st
 def test_a_service_without_known_prices_is_left_out_and_named(record: Any, about: str, *, engine: bool) -> None:
     found, problems = of(record, engine=engine)
     assert found.whole.requests == 0
-    assert f"1 line was answered by a service whose prices are not known: {about}." in problems
+    assert f"1 line was answered by a service with unknown prices: {about}." in problems
 
 
 @pytest.mark.parametrize("engine", [False, True])

@@ -116,7 +116,7 @@ def test_c33_more_read_than_sent_is_an_error() -> None:
         usage({"input": 100, "cached": 200, "output": 1})
     requests, problems, trace = read(lines({"time": 0, "input": 100, "cached": 200, "output": 1}))
     assert (requests, trace.left_out) == ([], 1)
-    assert problems == ("1 line reads and stores more tokens in the cache than its prompt has.",)
+    assert problems == ("1 line has more cached tokens than tokens in its prompt.",)
 
 
 def test_google_leaves_out_what_is_0() -> None:
@@ -174,7 +174,7 @@ def test_a_session_that_is_cut() -> None:
     whole = json.dumps(SESSION)
     requests, problems, trace = read(whole[: whole.index('"in": 200')])
     assert (len(requests), trace.left_out) == (3, 1)
-    assert problems[0] == "The file is cut off, or is not valid JSON from some place on."
+    assert problems[0] == "The file is cut off, or is not valid JSON from some point on."
 
 
 def test_azure_says_nothing_about_prefixes() -> None:
@@ -249,30 +249,30 @@ def test_a_log_of_usage_needs_no_times() -> None:
     [
         ("{broken}", "1 line is not valid JSON."),
         ("[" * 100_000, "1 line is not valid JSON."),
-        ("7", "1 line is not an object with names."),
-        ('{"time": 1, "output": 2}', "1 line has no number of input tokens."),
-        ('{"time": 1, "input": 2}', "1 line has no number of output tokens."),
-        ('{"time": 1, "input": -2, "output": 1}', "1 line has a number of tokens below 0."),
+        ("7", "1 line is not a JSON object."),
+        ('{"time": 1, "output": 2}', "1 line has no count of input tokens."),
+        ('{"time": 1, "input": 2}', "1 line has no count of output tokens."),
+        ('{"time": 1, "input": -2, "output": 1}', "1 line has a negative token count."),
         ('{"time": 1, "input": 1e300, "output": 1}', "1 line has more than 10^12 tokens."),
         (
             '{"time": 1, "input": 2.5, "output": 1}',
-            "1 line has a number of tokens that is not read, as 10000 would be.",
+            "1 line has a token count that is not a whole number (write 10000).",
         ),
         (
             '{"time": 1, "input": "10.000", "output": 1}',
-            "1 line has a number of tokens that is not read, as 10000 would be.",
+            "1 line has a token count that is not a whole number (write 10000).",
         ),
         (
             '{"time": 1, "input": true, "output": 1}',
-            "1 line has a number of tokens that is not read, as 10000 would be.",
+            "1 line has a token count that is not a whole number (write 10000).",
         ),
         (
             '{"time": 1, "input": [1], "output": 1}',
-            "1 line has a number of tokens that is not read, as 10000 would be.",
+            "1 line has a token count that is not a whole number (write 10000).",
         ),
-        ('{"time": "soon", "input": 1, "output": 1}', "1 line has a time that is not understood."),
-        ('{"time": NaN, "input": 1, "output": 1}', "1 line has a time that is not understood."),
-        ('{"time": 1' + "0" * 400 + ', "input": 1, "output": 1}', "1 line has a time that is not understood."),
+        ('{"time": "soon", "input": 1, "output": 1}', "1 line has a time that cannot be read."),
+        ('{"time": NaN, "input": 1, "output": 1}', "1 line has a time that cannot be read."),
+        ('{"time": 1' + "0" * 400 + ', "input": 1, "output": 1}', "1 line has a time that cannot be read."),
         ('{"timestamp": 1, "input_length": 1, "output_length": 1, "hash_ids": [[1]]}', "1 line has block ids that are"),
         ('{"input_length": 1, "output_length": 1, "hash_ids": [1]}', "1 line has no time."),
     ],
@@ -290,11 +290,11 @@ def test_a_line_that_is_left_out_has_a_reason(line: str, problem: str) -> None:
     [
         (b"", "The file is empty."),
         (b" \n\n", "The file is empty."),
-        (bytes(range(256)), "The file is not text in UTF-8."),
-        ("time,input,output\n1,2,3\n".encode("utf-16"), "The file is not text in UTF-8."),
+        (bytes(range(256)), "The file is not UTF-8 text."),
+        ("time,input,output\n1,2,3\n".encode("utf-16"), "The file is not UTF-8 text."),
         (gzip.compress(b"{}"), "The file is compressed; unpack it first."),
-        (b"Dear all,\nsee below\n", "The file is no list of requests that is known:"),
-        (b"1,2,3\n4,5,6\n", "The file is no list of requests that is known:"),
+        (b"Dear all,\nsee below\n", "The file is not a known list of requests:"),
+        (b"1,2,3\n4,5,6\n", "The file is not a known list of requests:"),
         (b"time,input,output\n", "The file holds no requests."),
         (b"[]", "The file holds no requests."),
     ],
@@ -316,7 +316,7 @@ def test_a_cut_file_is_read_up_to_there() -> None:
 def test_mixed_columns_are_counted() -> None:
     requests, problems, _ = read("time,input,cached,output\n1,2,1,3\n1,2\n1,2,1,3,4,5\n2,2,1,3,,\n")
     assert len(requests) == 2
-    assert problems == ("2 lines have another number of columns than the first line.",)
+    assert problems == ("2 lines have a different number of columns from the first line.",)
 
 
 def test_repetition_and_disorder_are_said() -> None:
@@ -325,7 +325,7 @@ def test_repetition_and_disorder_are_said() -> None:
     assert (len(requests), trace.left_out) == (3, 0)
     assert problems == (
         "1 line repeats an earlier one; each is counted.",
-        "1 line is earlier in time than the one before; the order of the file is kept, so a prompt may read what was stored later. Sort it by time.",  # noqa: E501 - one sentence
+        "1 line is earlier in time than the one before; the file’s order is kept, so a prompt may read what was stored later. Sort the file by time.",  # noqa: E501 - one sentence
     )
 
 
@@ -378,10 +378,10 @@ def test_names_and_ids_of_a_file_take_little_memory() -> None:
 
 def test_more_columns_than_a_log_has() -> None:
     _, problems, _ = read("in,out" + ",x" * 1_000_000 + "\n1,1\n")
-    assert problems == ("The first line has more than 1,000 columns, so it is no list of requests.",)
+    assert problems == ("The first line has more than 1,000 columns, so it is not a list of requests.",)
     requests, problems, _ = read("in,out\n1,1\n" + "," * 1_000_000 + "\n2,1\n")
     assert [one.input_tokens for one in requests] == [1, 2]
-    assert "1 line has another number of columns than the first line." in problems
+    assert "1 line has a different number of columns from the first line." in problems
 
 
 def test_sub_agents_below_each_other_without_end() -> None:

@@ -41,7 +41,7 @@ def rules_of(fields: Fields, *, expert_dtype: Any = None) -> list[Rule]:
         method = "mlx"
     reader = METHODS.get(method)
     if reader is None:
-        raise UnreadFieldError(FIELD, f"says “{method[:40] or 'no method'}”, whose format is not known here. {_HELP}")
+        raise UnreadFieldError(FIELD, f"says “{method[:40] or 'no method'}”, which is not read here. {_HELP}")
     return reader(fields)
 
 
@@ -67,7 +67,7 @@ def _rule(text: str, format_: Stored) -> Rule:
     try:
         return rule_of(text, format_)
     except re.error:
-        raise UnreadFieldError(FIELD, f"names modules by “{text[:40]}”, which is no regular expression") from None
+        raise UnreadFieldError(FIELD, f"names modules by “{text[:40]}”, which is not a regular expression") from None
 
 
 def _kept(fields: Fields, *names: str) -> list[Rule]:
@@ -89,7 +89,7 @@ def _bits(fields: Fields, *names: str) -> float:
         found = fields.get(name)
         if isinstance(found, int | float) and not isinstance(found, bool) and 1 <= found <= 16:  # noqa: PLR2004
             return found
-    raise UnreadFieldError(f"{FIELD}.{names[0]}", "does not say how many bits a number has")
+    raise UnreadFieldError(f"{FIELD}.{names[0]}", "does not give the number of bits")
 
 
 def _group(fields: Fields, *names: str) -> int | None:
@@ -221,7 +221,7 @@ def _listed_layers(fields: Fields) -> Iterator[Rule]:
     """Modules that are named one by one, each with its format."""
     layers = fields.get("quantized_layers") or {}
     if not isinstance(layers, Mapping) or len(layers) > _MOST_RULES:
-        raise UnreadFieldError(f"{FIELD}.quantized_layers", "is not a group of modules")
+        raise UnreadFieldError(f"{FIELD}.quantized_layers", "is not an object of modules")
     for name, own in layers.items():
         if not isinstance(own, Mapping):
             raise UnreadFieldError(f"{FIELD}.quantized_layers", f"does not say a format for {name!s:.60}")
@@ -256,7 +256,7 @@ def _gptq(fields: Fields) -> list[Rule]:
         rules.append(Rule(of({}), kinds=("output",)))
     dynamic = fields.get("dynamic") or {}
     if not isinstance(dynamic, Mapping):
-        raise UnreadFieldError(f"{FIELD}.dynamic", "is not a group of modules")
+        raise UnreadFieldError(f"{FIELD}.dynamic", "is not an object of modules")
     for pattern, own in reversed([*dynamic.items()]):  # the first that names a module holds for it
         sign, plain = (pattern[:1], pattern[2:]) if pattern[:2] in {"+:", "-:"} else ("+", pattern)
         format_ = WIDE if sign == "-" else of(own if isinstance(own, Mapping) else {})
@@ -298,7 +298,7 @@ def _items(fields: Fields, field: str) -> list[tuple[str, Fields]]:
     """A group of modules with fields of their own."""
     found = fields.get(field) or {}
     if not isinstance(found, Mapping) or len(found) > _MOST_RULES:
-        raise UnreadFieldError(f"{FIELD}.{field}", "is not a group of modules")
+        raise UnreadFieldError(f"{FIELD}.{field}", "is not an object of modules")
     return [(str(name), own) for name, own in found.items() if isinstance(own, Mapping)]
 
 

@@ -9,52 +9,52 @@ from typing import Final
 from inferdash.pricing.dialects.declared import INPUT, OUTPUT, STORED, Dialect, dialects
 
 _WORDS: Final = {
-    "fresh": "neither read nor stored",
-    "read": "read from the cache",
-    "written": "stored",
-    "hour": "stored for an hour",
-    "undated": "stored, for a time that is not told",
-    "tools": "put in by tools",
-    "answer": "answer without reasoning",
+    "fresh": "input neither read from nor written to the cache",
+    "read": "cache reads",
+    "written": "cache writes",
+    "hour": "one-hour cache writes",
+    "undated": "cache writes of unknown lifetime",
+    "tools": "input from tools",
+    "answer": "output without reasoning",
     "thought": "reasoning",
 }
 _BEFORE: Final = """# Files that are read
 
-`inferdash replay` and the page “Your traffic” read logs of usage (CSV, JSON lines, JSON, a folder or a ZIP archive of
-such files), the session files of coding assistants, and traces that name the blocks of their prompts. This page is
-made from the declarations in `presets/usage/`.
+`inferdash replay` and the page “Your traffic” read usage logs (CSV, JSON lines, JSON, or a folder or ZIP archive of
+them), session files of coding assistants, and traces that name the blocks of their prompts. This page is generated from
+the declarations in `presets/usage/`.
 
 ## How a log is understood
 
-- Each maker's names are declared below, each with the parts that it holds. A line is read in the dialects that know all
-  its counts; those whose sums do not add up are no candidates. What is left must agree, or the line is left out.
-- How names are spelled plays no part: `inputTokens`, `input_tokens`, `usage.input.tokens` and a level `usage` with
-  `input_tokens` in it are one. Counts stand in the record itself or within levels such as `usage`, `response`,
-  `message`, `body`, `metadata`, `attributes` or `payload`.
-- A count that is not 0, whose name speaks of tokens or a cache, or that stands within `usage`, and that is not known,
-  leaves the line out and is named. So do tokens with a price of their own, such as sound.
-- Lines that tell of one answer, by the id of the message and of the request, are one request; the last one counts.
-- A line without a count that its maker leaves out where it is 0 is read so, and that is said.
-- A session that was forked, resumed or handed to a sub-agent begins with lines of the one before it: they count once.
-- A name that stands twice in one object with two values, or a column that stands twice, is named and not read.
-- What is billed apart from tokens, such as web searches, is not in the bill, and that is said.
-- Where a line says by which service it was answered (`service_tier`, Google's `trafficType`, `speed`, a column `batch`,
-  or the form of a batch's results with its `custom_id`), it costs what its model does by that: batch, flex, priority or
-  fast. A service without known prices leaves it out and is named (`scale`, provisioned throughput, `inference_geo` of
-  the US).
-- Storing for an hour has a price of its own (`write_long`); without one there is no bill.
-- A record's own cost (`cost`, `spend`, `total_cost` and their like, in dollars) is compared with the bill.
-- In a trace, the tokens of a block follow from the tokens and blocks of its prompts, and the unit of its times from
-  their differences; both are said, and both can be said by hand (`--block`, `--time-unit`).
-- Dates of spreadsheets: 02.11.2026 has the day first; of 11/02/2026 it follows from a number above 12, or from lines
-  that are a day apart. Where it does not, lines are read without a time until it is said (`--dates`).
-- A column of requests (`requests`, `request_count`, `calls`) makes a line a sum of so many. A line with more input than
-  its model takes is a total as well; so are all lines of a file with bare dates where one is, or where each day and
-  model has one line. No price of long prompts holds for a total. `2,400,000` is a number of tokens.
+- Each maker's names are declared below, each with the tokens that it counts. A line is read in every dialect that knows
+  all its counts and whose totals add up. If these dialects disagree, the line is left out.
+- Spelling does not matter: `inputTokens`, `input_tokens`, `usage.input.tokens` and `input_tokens` within `usage` are
+  the same name. Counts may stand in the record itself or within levels such as `usage`, `response`, `message`, `body`,
+  `metadata`, `attributes` or `payload`.
+- A line is left out, and the count named, if an unknown count is not 0 and mentions tokens or a cache or stands within
+  `usage`. The same holds for tokens with their own price, such as audio.
+- Lines about the same answer, by message id and request id, are one request; the last line counts.
+- Where a maker omits a count that is 0, 0 is assumed, and a note says so.
+- A session that was forked, resumed or handed to a sub-agent repeats lines of the earlier one; they count once.
+- `codex exec --json` reports a thread's total after each turn; a turn counts as what it adds.
+- A name that appears twice in one object with different values, or a column that appears twice, is named and not read.
+- What is billed separately from tokens, such as web searches, is not in the bill, and a note says so.
+- Where a line says which service answered it (`service_tier`, Google's `trafficType`, `speed`, a column `batch`, or the
+  form of batch results with their `custom_id`), it costs what its model costs there: batch, flex, priority or fast. A
+  line of a service with unknown prices is left out and named (`scale`, provisioned throughput, `inference_geo` of the
+  US).
+- Cache writes kept for an hour have their own price (`write_long`); without it there is no bill.
+- A record's own cost (`cost`, `spend`, `total_cost` and the like, in dollars) is shown beside the bill.
+- In a trace, tokens per block follow from the tokens and blocks of its prompts, and the time unit from the differences
+  between times; both are shown, and both can be set (`--block`, `--time-unit`).
+- Spreadsheet dates: in 02.11.2026 the day comes first. In 11/02/2026 the order follows from a number above 12, or from
+  lines one day apart; otherwise lines are read without a time until you set it (`--dates`).
+- A column of requests (`requests`, `request_count`, `calls`) makes a line a sum of that many. A line with more input
+  than its model accepts is a total too; so are all lines of a file with bare dates if one of them is, or if each day
+  and model has exactly one line. Long-prompt prices do not apply to totals. `2,400,000` is read as a number.
 
-What is read of a plain table: a column of input tokens, one of output tokens, and where there is one `cached_tokens`
-(a part of the input) or `cache_read_input_tokens` and `cache_creation_input_tokens` (apart from it). Beside them a
-time, a model, a cost.
+A plain table needs a column of input tokens and one of output tokens. It may have `cached_tokens` (part of the input)
+or `cache_read_input_tokens` and `cache_creation_input_tokens` (not part of it), a time, a model and a cost.
 
 ## Dialects
 """
@@ -67,20 +67,20 @@ def text() -> str:
 
 def _section(one: Dialect) -> str:
     rows = "".join(f"| `{name}` | {_meaning(parts, one)} |\n" for name, parts in one.counts.items())
-    read = f"checked {one.checked}" if one.checked else "not read itself: the names are those that its users have shown"
+    read = f"checked {one.checked}" if one.checked else "not checked at the maker: the names come from its users"
     said = [f"Source: {one.source}, {read}."]
     if one.some:
-        said.append(f"Known by one of {_names(one.some)}.")
+        said.append(f"Recognised by one of {_names(one.some)}.")
     if one.models:
         words = {"": "without a name"} | {name: f"whose name has “{name}”" for name in one.models if name}
         words |= {name: f"whose name has no “{name[1:]}”" for name in one.models if name.startswith("!")}
         said.append(f"Only with models {' or '.join(words[name] for name in one.models)}.")
     if one.silent:
-        said.append(f"Left out where it is 0: {', '.join(_WORDS[part] for part in one.silent)}.")
+        said.append(f"Omitted when 0: {', '.join(_WORDS[part] for part in one.silent)}.")
     if one.priced:
-        said.append(f"Only read where they are 0: {_names(one.priced)}.")
+        said.append(f"Read only when 0: {_names(one.priced)}.")
     if one.sums:
-        said.append("A row may sum up many requests.")
+        said.append("A row may add up many requests.")
     return f"\n### {one.name}\n\n{' '.join(said)}\n\n| name | holds |\n| --- | --- |\n{rows}"
 
 
@@ -94,7 +94,7 @@ def _meaning(parts: tuple[str, ...], one: Dialect) -> str:
         if {*parts} == {*whole}:
             return word
     if own and own <= {*STORED} and len(own) > 1:
-        return "stored, for whatever time"
+        return "cache writes"
     return ", ".join(_WORDS[part] for part in parts if part in own)
 
 
