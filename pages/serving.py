@@ -10,8 +10,8 @@ from inferdash.scenario import Scenario
 from inferdash.studies.learn import over_time
 from inferdash.studies.numbers import Table
 from inferdash.studies.price import dated, own_requests
+from inferdash.studies.run import disaggregation, simulation, speculation, upkeep
 from inferdash.studies.run import serving as page
-from inferdash.studies.run import simulation, speculation, upkeep
 from inferdash.studies.run.plan import load_fields
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -49,6 +49,17 @@ def batch() -> None:
         parts.chart(charts.moments("cache", "of the cache in use"), moments, key="cache over time")
         parts.table(lambda one: page.figure_table(one, page.study(one)))
         st.caption(parts.plain(dated.rent(scenario, datetime.now(UTC).date())))
+
+
+def apart() -> None:
+    controls("disaggregated", *scenario.prefill_fields)
+    if scenario.disaggregated:
+        controls("fabric", "fabric_bandwidth", "fabric_latency")
+    st.markdown(disaggregation.sentence(scenario))
+    stages = disaggregation.table(scenario)
+    if stages:
+        parts.table(stages)
+        st.caption(disaggregation.METHOD)
 
 
 def arrivals() -> None:
@@ -95,16 +106,23 @@ if enough:
 controls("load_as", *load_fields(scenario), "replicas", "places", "rule", "speed")
 served = result.batch_mean is not None and ran is not None
 if parts.picture(key="bars"):
-    st.caption(over_time.BARS)
+    st.caption(f"{over_time.BARS} {over_time.BARS_APART}" if scenario.disaggregated else over_time.BARS)
 if served:
     sections(
         {
             "Latency percentiles": felt,
             "Latency against load": knee,
-            "Other ways to batch": ways,
+            **({} if scenario.disaggregated else {"Other ways to batch": ways}),
             "The batch over time": batch,
             "Power and energy": power,
         }
     )
-sections({"Arrivals and scheduling": arrivals, "Speculative decoding": proposed, "Your own requests": own_file})
+sections(
+    {
+        "Arrivals and scheduling": arrivals,
+        "Speculative decoding": proposed,
+        "Prefill and decode apart": apart,
+        "Your own requests": own_file,
+    }
+)
 proof(scenario, page.study)

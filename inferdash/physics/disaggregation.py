@@ -40,12 +40,6 @@ def carried_per_gpu_s(*, prefill_s: Number, batch: Number, passes: Number, pass_
     return 1 / (prefill_s + passes * pass_s / batch)
 
 
-@formula(unit="B", ref="disaggregation")
-def moved_bytes(*, prompt: Number, found: Number, token_bytes: Number) -> Number:
-    """Bytes of a cache that are moved: what the decode worker has is not, what only the prefill worker found is."""
-    return (prompt - found) * token_bytes
-
-
 @formula(unit="s", ref="disaggregation")
 def transfer_s(*, sent_bytes: Number, received_bytes: Number, link_bandwidth: Number) -> Number:
     """Seconds in which a cache is moved: each accelerator sends its part of it, and each receives its own.

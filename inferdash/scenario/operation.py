@@ -9,8 +9,8 @@ from pydantic_core import PydanticCustomError
 from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import FILES, PRECISIONS
+from inferdash.scenario.disaggregating import Disaggregating
 from inferdash.scenario.marks import AUTO, Choices, Place, Several, clipped, names_of
-from inferdash.scenario.speculating import Speculating
 from inferdash.validated import Quantity
 
 PATTERNS: Final = {"random": "At random", "bursts": "In bursts", "day": "Over a day"}
@@ -44,7 +44,11 @@ def _bursts(scenario: "Operation") -> bool:
 
 
 def _replicas(scenario: "Operation") -> bool:
-    return scenario.replicas > 1 or scenario.sharing.data > 1
+    return scenario.replicas > 1 or scenario.sharing.data > 1 or scenario.disaggregated
+
+
+def _together(scenario: "Operation") -> bool:
+    return not scenario.disaggregated
 
 
 def _swapped(scenario: "Operation") -> bool:
@@ -84,7 +88,7 @@ def _rents(value: str) -> str:
     return value
 
 
-class Operation(Speculating):
+class Operation(Disaggregating):
     """The fields of serving over time and of the plan, on top of those of the other pages."""
 
     load: Annotated[float, Place("page", step=1.0)] = Field(8.0, title="Load, requests/s", ge=0.01, le=100_000)
@@ -103,7 +107,7 @@ class Operation(Speculating):
     seed: Annotated[int, Place("page")] = Field(0, title="Seed", ge=0, le=1_000_000)
     """The same seed gives the same requests."""
 
-    schedule: Annotated[str, Choices("way to batch", lambda: SCHEDULES), Place("page")] = Field(
+    schedule: Annotated[str, Choices("way to batch", lambda: SCHEDULES), Place("page", _together)] = Field(
         "prompts", title="Batching"
     )
     """Prompts in passes of their own, before decodes; in chunks alongside decodes; or batches that start together."""
@@ -124,7 +128,7 @@ class Operation(Speculating):
     prefixes: Annotated[int, Place("page", _prefixes)] = Field(1, title="Different prefixes", ge=1, le=100_000)
     """Sessions or prompts that requests share. A replica has a prefix cached once it has seen it."""
     replicas: Annotated[int, Place("page")] = Field(1, title="Replicas", ge=1, le=1024)
-    """Copies of the model, each on its own GPUs."""
+    """Copies of the model, each on its own GPUs. With prefill apart: the decode workers."""
     rule: Annotated[str, Choices("rule", lambda: RULES), Place("page", _replicas)] = Field("least", title="Routing")
     """Which replica gets a request."""
     speed: Annotated[str, Choices("speed", lambda: {"expected": "Expected", "limit": "Limit"}), Place("page")] = Field(
@@ -202,7 +206,7 @@ class Operation(Speculating):
 
     @model_validator(mode="after")
     def _chunks(self) -> Self:
-        if self.schedule == "chunked" and self.pass_tokens <= self.places:
+        if self.schedule == "chunked" and not self.disaggregated and self.pass_tokens <= self.places:
             raise PydanticCustomError(
                 "fields",
                 "do not fit together: a pass has more tokens than the batch limit, or none is left for prompts",

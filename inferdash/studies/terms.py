@@ -22,6 +22,10 @@ TERMS: Final = {
         "the most operations per second of matrix arithmetic without sparsity. Datasheets often print twice as "
         "much, with sparsity."
     ),
+    "disaggregated serving": (
+        "prefill and decode on workers of their own, x that prefill and y that decode (xPyD); the KV cache of each "
+        "prompt is moved between them."
+    ),
     "draft model": "the small model that proposes tokens for the large one to verify.",
     "expected": (
         "what an engine was measured to reach, by a fit to published measurements, with the band that is meant "
@@ -39,6 +43,10 @@ TERMS: Final = {
         "memory was chosen, with all of the memory, shared evenly over a free link. Real systems are slower."
     ),
     "link": "a scenario as an address: what differs from the baseline, and the version of its meaning, `v=2`.",
+    "link between machines": (
+        "what joins GPUs of several machines or racks, a network port per GPU: slower than the link within, such as "
+        "NVLink."
+    ),
     "memory read": (
         "what a pass reads from memory: all parameters except the input embedding once, and the cache of each request."
     ),

@@ -117,7 +117,7 @@ def test_what_one_stage_has_no_room_for_is_refused() -> None:
 )
 def test_bytes_and_seconds_of_a_prompt_of_8192(model: str, number_bytes: int, token_bytes: int) -> None:
     held = request_cache_bytes(library.models()[model], tokens=8192, bytes_per_number=number_bytes)
-    assert held == 8192 * token_bytes == disaggregation.moved_bytes(prompt=8192, found=0, token_bytes=token_bytes)
+    assert held == 8192 * token_bytes
     for bandwidth, ms_of_8b in ((450e9, 2.386), (900e9, 1.193), (100e9, 10.737), (50e9, 21.475), (25e9, 42.95)):
         seconds = disaggregation.transfer_s(sent_bytes=held, received_bytes=0, link_bandwidth=bandwidth)
         assert 1e3 * seconds == pytest.approx(ms_of_8b * token_bytes / 131_072, rel=3e-4)
@@ -165,7 +165,6 @@ def test_what_a_link_carries() -> None:
         0.2577, abs=5e-5
     )
     assert disaggregation.link_carries_per_s(link_bandwidth=3.125e9, sent_bytes=held) == pytest.approx(2.9104, abs=5e-5)
-    assert disaggregation.moved_bytes(prompt=8192, found=6144, token_bytes=131_072) == 268_435_456
 
 
 def test_the_second_token_comes_after_the_transfer() -> None:

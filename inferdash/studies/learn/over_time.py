@@ -28,15 +28,18 @@ _MOST: Final = 6000
 
 
 def bar_rows(ran: Run) -> dict[str, list[dict[str, Any]]]:
-    """The first hundred requests as bars: waiting, reading the prompt, writing the answer."""
-    served, rows = ran.served, []
+    """The first hundred requests as bars: waiting, reading the prompt, moving its cache, writing the answer."""
+    served, rows, stages = ran.served, [], _STAGES
+    moments = [ran.asked.arrival_s, served.started_s, served.first_token_s, served.finish_s]
+    if ran.apart:
+        read_s, began_s = ran.apart.prefill.first_token_s, ran.apart.prefill.first_token_s.copy()
+        began_s[ran.apart.moved] = ran.apart.decode.started_s
+        moments, stages = [*moments[:2], read_s, began_s, served.finish_s], _STAGES_APART
     for place in range(min(_FIRST, len(ran.asked))):
         if served.replica[place] < 0:
             continue
-        edges = [
-            float(one[place]) for one in (ran.asked.arrival_s, served.started_s, served.first_token_s, served.finish_s)
-        ]
-        for (stage, meaning), start, end in zip(_STAGES, edges[:-1], edges[1:], strict=True):
+        edges = [float(one[place]) for one in moments]
+        for (stage, meaning), start, end in zip(stages, edges[:-1], edges[1:], strict=True):
             if end > start:
                 took = quantities.shown(end - start, "s")
                 rows.append(
@@ -53,11 +56,19 @@ def bar_rows(ran: Run) -> dict[str, list[dict[str, Any]]]:
     return {"bars": rows}
 
 
-_STAGES: Final = (("waiting", "waiting"), ("prefill", "compute"), ("decode", "memory"))
+_STAGES: Final[tuple[tuple[str, str], ...]] = (("waiting", "waiting"), ("prefill", "compute"), ("decode", "memory"))
+_STAGES_APART: Final[tuple[tuple[str, str], ...]] = (
+    *_STAGES[:2],
+    ("transfer and wait for a decode worker", "cache"),
+    _STAGES[2],
+)
 BARS: Final = (
     "The first hundred requests, one per row. Grey: queueing. Orange: prefill, until the first token. "
     "Blue: decode, together with the rest of the batch."
 )
+
+
+BARS_APART: Final = "In the colour of the cache: its transfer, and the wait for a place in a decode worker."
 
 
 KNEE: Final = (
@@ -122,11 +133,12 @@ def _point(load: float, seconds: float, label: str, meaning: str) -> dict[str, A
 def _curve(scenario: Scenario, most: float) -> list[tuple[float, float, float | None]]:
     """Load, and the 90th percentiles of the first token and between tokens, as one of the replicas sees them."""
     one = scenario.model_copy(
-        update={"load": BASE.load, "load_as": BASE.load_as, "title": "", "simulated": _ALONG, "replicas": 1}
+        update={"load": BASE.load, "load_as": BASE.load_as, "title": "", "simulated": _ALONG}
+        | ({} if scenario.disaggregated else {"replicas": 1})
         | {name: getattr(BASE, name) for name in ("target_first", "target_between", "rent")}
     )
-    along = _along(one, most / scenario.replicas)
-    return [(load * scenario.replicas, first, between) for load, first, between in along]
+    times = scenario.replicas // one.replicas
+    return [(load * times, first, between) for load, first, between in _along(one, most / times)]
 
 
 @lru_cache(maxsize=16)

@@ -12,6 +12,7 @@ from inferdash.serving import summary as summaries
 from inferdash.serving.summary import Summary
 from inferdash.studies.capacity import fewest, that_fit
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
+from inferdash.studies.run import disaggregation
 from inferdash.studies.run.simulation import LONGEST, MOST, Run, ceiling_per_s, run
 from inferdash.studies.run.speculation import words
 
@@ -117,7 +118,16 @@ def _percentiles(one: summaries.Percentiles, added_s: float = 0.0) -> Percentile
 
 
 def _usd(scenario: Scenario, ran: Run, found: Summary) -> tuple[float | None, float | None]:
-    """Dollars of a million prompt and of a million written tokens: the rent, shared as the two share the time."""
+    """Dollars of a million prompt and of a million written tokens: the rent, shared as the two share the time.
+
+    Where prefill and decode are apart, each pays for its workers.
+    """
+    if ran.apart:
+        rent = scenario.rent_of_prefill * scenario.prefill.gpus * scenario.prefill_workers
+        return (
+            _usd_of(rent, ran.share * found.prompt_tok_per_s),
+            _usd_of(scenario.rent * scenario.gpus * scenario.replicas, ran.share * found.output_tok_per_s),
+        )
     mean = [float(one.mean()) for one in (ran.asked.prompt, ran.asked.answer, ran.served.found)]
     prompt, answer, read = max(1, round(mean[0])), max(1, round(mean[1])), round(mean[2])
     batch = max(1, min(ran.how.places, round(found.mean_batch or 1)))
@@ -126,12 +136,20 @@ def _usd(scenario: Scenario, ran: Run, found: Summary) -> tuple[float | None, fl
     )
     writing_s = (answer - 1) * ran.times.token_s([prompt + answer // 2] * batch) / batch
     share = reading_s / (reading_s + writing_s) if reading_s + writing_s else 0.0
-    rent = {"usd_per_hour": scenario.rent * scenario.gpus * scenario.replicas, "utilization": 1.0}
+    rent = scenario.rent * scenario.gpus * scenario.replicas
+    read_usd = _usd_of(rent, ran.share * found.prompt_tok_per_s)
+    written_usd = _usd_of(rent, ran.share * found.output_tok_per_s)
+    return (
+        None if read_usd is None else read_usd * share,
+        None if written_usd is None else written_usd * (1 - share),
+    )
 
-    def usd(tokens_per_s: float, part_of_it: float) -> float | None:
-        return float(batching.usd_per_mtok(tokens_per_s=tokens_per_s, **rent)) * part_of_it if tokens_per_s else None
 
-    return usd(ran.share * found.prompt_tok_per_s, share), usd(ran.share * found.output_tok_per_s, 1 - share)
+def _usd_of(usd_per_hour: float, tokens_per_s: float) -> float | None:
+    """Dollars of a million tokens at such a rent; None where none come."""
+    if not tokens_per_s:
+        return None
+    return float(batching.usd_per_mtok(usd_per_hour=usd_per_hour, tokens_per_s=tokens_per_s, utilization=1.0))
 
 
 def sentence(scenario: Scenario, result: Serving) -> str:
@@ -139,6 +157,8 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     if result.ceiling_requests_per_s is None:
         if scenario.deployment.peak is None or scenario.deployment.attention_peak is None:
             return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
+        if disaggregation.unknown_link(scenario):
+            return f"Serving cannot be simulated. {disaggregation.unknown_link(scenario)}"
         return f"Serving cannot be simulated: requests of over {LONGEST:,} tokens are too long."
     if result.batch_mean is None:
         gpus = fewest_gpus(scenario)
@@ -164,7 +184,8 @@ def subject(scenario: Scenario) -> str:
     replicas = f"{quantities.count(scenario.replicas, 'replica')} on {chips} each" if scenario.replicas > 1 else chips
     texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
     name = f"{scenario.architecture.name} in {scenario.precision.name}"
-    return f"{name}{words(scenario)}, {replicas}, {_rate(scenario.demand_per_s)} per second, {texts}"
+    served_by = f"{replicas}{disaggregation.words(scenario)}"
+    return f"{name}{words(scenario)}, {served_by}, {_rate(scenario.demand_per_s)} per second, {texts}"
 
 
 def fewest_gpus(scenario: Scenario) -> int | None:
@@ -238,6 +259,7 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         found.append(f"Only the first {simulated} are simulated; {ran.beyond:,} more would take too long.")
     if ran and not ran.levelled:
         found.append(f"The batch takes over {MOST // 2:,} requests to fill; percentiles may be too low.")
+    found += disaggregation.notes(scenario)
     model, text = scenario.architecture, scenario.prompt + scenario.answer
     if model.context and text > model.context:
         found.append(f"{model.name} supports {model.context:,} tokens; prompt and answer are {text:,}.")
@@ -279,7 +301,8 @@ def figure_table(scenario: Scenario, result: Serving) -> Table:
         Row("A million input tokens", "$", (result.usd_per_mtok_prompt,)),
         Row("A million output tokens", "$", (result.usd_per_mtok_written,)),
     )
-    return Table((quantities.count(scenario.replicas * scenario.gpus, "GPU"),), rows, head="Replicas")
+    kind = "Decode workers" if scenario.disaggregated else "Replicas"
+    return Table((quantities.count(scenario.replicas * scenario.gpus, "GPU"),), rows, head=kind)
 
 
 def way_table(scenario: Scenario) -> Table:

@@ -11,8 +11,10 @@ from inferdash.formula import recording
 from inferdash.physics.drafters import beside
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.scenario import BASE, Scenario
+from inferdash.scenario.disaggregating import DISAGGREGATED
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.speculating import SPECULATED
+from inferdash.serving.apart import FIRST_FROM_DECODE, ServedApart, Stage, simulate_apart
 from inferdash.serving.pass_times import PassTimes, pass_times
 from inferdash.serving.requests import Ints, Requests, bursts, daily, log_normal, poisson, requests
 from inferdash.serving.scheduling import Routing, Rule, Scheduling, room_pages
@@ -20,6 +22,7 @@ from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
 from inferdash.serving.summary import Summary, Targets, prompt_s, summary
 from inferdash.studies.expected import server_of
+from inferdash.studies.run.transfer import link_carries_per_s, transfer_of
 
 LONGEST: Final = 262_144
 """Tokens of a text, its prompt and answer together, up to which it is simulated."""
@@ -49,6 +52,7 @@ _READ: Final = frozenset(
         *(name for name in Machine.model_fields if name != "title"),
         *_ARRIVALS,
         *SPECULATED,
+        *DISAGGREGATED,
         *("schedule", "places", "pass_tokens", "page", "preemption", "host_bandwidth", "replicas", "rule", "speed"),
         "measured",
     }
@@ -77,6 +81,8 @@ class Run:
     """Whether the simulation is long enough for the batch to come to its size."""
     beyond: int = 0
     """Requests of a file after those that were simulated."""
+    apart: ServedApart | None = None
+    """What became of requests in both stages, where prefill and decode are apart; all else is of the decode workers."""
 
     def summary(self, scenario: Scenario) -> Summary:
         """What came of it, of all replicas, with the scenario's targets."""
@@ -100,8 +106,13 @@ class Run:
 
 
 def run(scenario: Scenario) -> Run | None:
-    """The scenario's requests over time; None where no peak is known, or a text is too long to be simulated."""
-    return _run(only(scenario.served, _READ))
+    """The scenario's requests over time; None where no peak or link is known, or a text is too long."""
+    return _run(only(scenario.served, _READ), prefill_of(scenario))
+
+
+def prefill_of(scenario: Scenario) -> Scenario | None:
+    """The workers that read prompts, as they are served; None where all read and write."""
+    return only(scenario.prefill.served, _READ) if scenario.disaggregated else None
 
 
 def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
@@ -114,19 +125,30 @@ def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
 
 
 @lru_cache(maxsize=32)
-def _run(scenario: Scenario) -> Run | None:
-    times = _times(only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
+def _run(scenario: Scenario, prefill: Scenario | None) -> Run | None:
+    times = times_of(scenario)
     if times is None:
         return None
+    copies = _copies(scenario, prefill)
     replicas = scenario.replicas * scenario.sharing.data
-    copies = min(replicas, COPIES)
-    per_s = scenario.demand_per_s * copies / replicas
-    stays = ceil(_STAYS * per_s * _stay_s(scenario, times, per_s=per_s / copies))
+    per_s = scenario.demand_per_s * copies[0] / replicas
+    stays = ceil(_STAYS * per_s * _stay_s(scenario, prefill, times, per_s=per_s / copies[0]))
     most = _most(scenario)
     warm_up = min(stays, MOST // 2, most // 2)
     count = min(warm_up + max(scenario.simulated, warm_up), most)
     who = asked(scenario, count, per_s=per_s)
-    return _ran(scenario, who, times, warm_up=warm_up, copies=copies, levelled=stays <= warm_up)
+    return _ran(scenario, prefill, who, times, warm_up=warm_up, copies=copies, levelled=stays <= warm_up)
+
+
+def _copies(scenario: Scenario, prefill: Scenario | None) -> tuple[int, int]:
+    """Replicas that are simulated, and prefill workers: of many as few as keep the ratio of both."""
+    replicas = scenario.replicas * scenario.sharing.data
+    if prefill is None:
+        return min(replicas, COPIES), 0
+    readers = prefill.replicas * prefill.sharing.data
+    parts = gcd(replicas, readers)
+    kept = min(parts, max(1, COPIES * parts // max(replicas, readers)))
+    return replicas // parts * kept, readers // parts * kept
 
 
 def _most(scenario: Scenario) -> int:
@@ -140,16 +162,17 @@ def _most(scenario: Scenario) -> int:
 @lru_cache(maxsize=2)
 def run_of(scenario: Scenario, who: Requests) -> Run | None:
     """The same with requests from elsewhere, such as a file; the first tenth of them is the warm-up."""
+    prefill = prefill_of(scenario)
     scenario = only(scenario.served, _READ - {*_ARRIVALS})
     times = _times(scenario, int((who.prompt + who.answer).max(initial=1)))
     if times is None:
         return None
     replicas = scenario.replicas * scenario.sharing.data
-    copies = min(replicas, COPIES)
-    mine = np.flatnonzero(np.random.default_rng(0).integers(replicas, size=len(who)) < copies)
+    copies = _copies(scenario, prefill)
+    mine = np.flatnonzero(np.random.default_rng(0).integers(replicas, size=len(who)) < copies[0])
     kept = mine[: _worth_it(scenario, who.prompt[mine] + who.answer[mine])]
     some = who.some(kept)
-    ran = _ran(scenario, some, times, warm_up=len(some) // 10, copies=copies, levelled=True)
+    ran = _ran(scenario, prefill, some, times, warm_up=len(some) // 10, copies=copies, levelled=True)
     return replace(ran, beyond=len(mine) - len(kept)) if ran else None
 
 
@@ -164,50 +187,102 @@ def _worth_it(scenario: Scenario, texts: Ints) -> int:
 
 
 def _ran(
-    scenario: Scenario, who: Requests, times: PassTimes, *, warm_up: int, copies: int, levelled: bool
+    scenario: Scenario,
+    prefill: Scenario | None,
+    who: Requests,
+    times: PassTimes,
+    *,
+    warm_up: int,
+    copies: tuple[int, int],
+    levelled: bool,
 ) -> Run | None:
     if not len(who):
         return None
+    stage = _stage(scenario, who, times, copies=copies[0])
+    if prefill is None:
+        apart, served = None, simulate(who, times, stage.how, stage.routing)
+    else:
+        apart = _apart(scenario, prefill, who, stage, copies=copies[1])
+        if apart is None:
+            return None
+        told_late = scenario.speed == "expected" and scenario.engine in FIRST_FROM_DECODE
+        served = apart.whole(first_from_decode=told_late)
+    return Run(
+        asked=who,
+        served=served,
+        warm_up=warm_up,
+        times=times,
+        how=stage.how,
+        copies=copies[0],
+        replicas=scenario.replicas * scenario.sharing.data,
+        server_s=server_of(scenario),
+        levelled=levelled,
+        apart=apart,
+    )
+
+
+def _stage(scenario: Scenario, who: Requests, times: PassTimes, *, copies: int) -> Stage:
+    """So many of the scenario's replicas, for these requests."""
     how = scheduling(scenario, tokens=round(float((who.prompt + who.answer).mean())))
     if who.texts:  # a block is a number of whole pages
         page = gcd(how.page, who.texts.block)
         how = replace(how, page=page, pages=how.pages and how.pages * (how.page // page))
     rule: Rule = _RULES[scenario.rule] if copies > 1 else "round robin"
-    return Run(
-        asked=who,
-        served=simulate(who, times, how, Routing(replicas=copies, rule=rule)),
-        warm_up=warm_up,
-        times=times,
-        how=how,
-        copies=copies,
-        replicas=scenario.replicas * scenario.sharing.data,
-        server_s=server_of(scenario),
-        levelled=levelled,
-    )
+    return Stage(times=times, how=how, routing=Routing(replicas=copies, rule=rule))
+
+
+def _apart(scenario: Scenario, prefill: Scenario, who: Requests, writing: Stage, *, copies: int) -> ServedApart | None:
+    """The same requests read by prefill workers and written by others; None where the link is not known."""
+    transfer = transfer_of(scenario, prefill, who.prompt)
+    times = _times(only(prefill, _READ - {*_ARRIVALS}), int((who.prompt + 1).max(initial=1)))
+    if transfer is None or times is None:
+        return None
+    return simulate_apart(who, _stage(prefill, who, times, copies=copies), writing, transfer)
 
 
 def ceiling_per_s(scenario: Scenario) -> float | None:
     """Requests a second that all replicas carry at most; None where nothing can be simulated, 0 where nothing fits.
 
-    As many as one replica ends while a long queue waits for it, times the replicas.
+    As many as one replica ends while a long queue waits for it, times the replicas. Where prefill and decode are apart,
+    what prefill workers, links or decode workers carry, whichever is fewest.
     """
-    scenario = scenario.served
-    found = _ceiling(
-        only(scenario, _READ - {"load", "load_as", "active_users", "think", "simulated", "replicas", "rule"})
-    )
+    each = ceilings_per_s(scenario)
+    return min(each.values()) if each else None
+
+
+def ceilings_per_s(scenario: Scenario) -> dict[str, float]:
+    """What carries requests -> how many a second at most; nothing where nothing can be simulated."""
+    prefill, one = prefill_of(scenario), scenario.served
+    if prefill is None:
+        return {"replicas": found} if (found := _whole_ceiling(one, "both")) is not None else {}
+    read, wrote = _whole_ceiling(prefill, "reads"), _whole_ceiling(one, "writes")
+    moved = link_carries_per_s(one, prefill)
+    if read is None or wrote is None or moved is None:
+        return {}
+    return {"prefill": read, "link": moved, "decode": wrote}
+
+
+def _whole_ceiling(scenario: Scenario, part: str) -> float | None:
+    """What all replicas carry that do a part of the work."""
+    names = _READ - {"load", "load_as", "active_users", "think", "simulated", "replicas", "rule", *DISAGGREGATED}
+    found = _ceiling(only(scenario, names), part)
     return None if found is None else found * scenario.replicas * scenario.sharing.data
 
 
 @lru_cache(maxsize=16)
-def _ceiling(scenario: Scenario) -> float | None:
-    times = _times(only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
+def _ceiling(scenario: Scenario, part: str) -> float | None:
+    times = times_of(scenario)
     if times is None:
         return None
     count = min(4 * scenario.places, _most(scenario))
     who = asked(scenario, count, per_s=1.0)
-    queue = requests(np.zeros(count), prompt=who.prompt, answer=who.answer, found=who.found, prefix=who.prefix)
-    ran = _ran(scenario, queue, times, warm_up=0, copies=1, levelled=True)
-    ends = np.sort(ran.served.finish_s[ran.served.replica >= 0]) if ran else np.array([])
+    answer = np.ones_like(who.answer) if part == "reads" else who.answer
+    queue = requests(np.zeros(count), prompt=who.prompt, answer=answer, found=who.found, prefix=who.prefix)
+    if not count:
+        return 0.0
+    one = _stage(scenario, queue, times, copies=1)
+    served = simulate(queue, times, replace(one.how, received=part == "writes"))
+    ends = np.sort(served.finish_s[served.replica >= 0])
     first, last = len(ends) // 4, 3 * len(ends) // 4
     if not len(ends):
         return 0.0
@@ -221,14 +296,16 @@ def _longest(scenario: Scenario) -> int:
     return spread * (scenario.prompt + scenario.answer)
 
 
-def _stay_s(scenario: Scenario, times: PassTimes, *, per_s: float) -> float:
+def _stay_s(scenario: Scenario, prefill: Scenario | None, times: PassTimes, *, per_s: float) -> float:
     """Seconds that a request of the median length stays, about: it finds the batch that such stays make."""
-    prefill_s = prompt_s(times, prompt=scenario.prompt, pass_tokens=scenario.pass_tokens)
+    reading = times_of(prefill) if prefill else times
+    prefill_s = prompt_s(reading or times, prompt=scenario.prompt, pass_tokens=scenario.pass_tokens)
     past, passes, batch = scenario.prompt + scenario.answer // 2, scenario.answer - 1, 1.0
     stay_s = 0.0
     for _ in range(20):
         pass_s = times.token_s([past] * max(1, round(batch)))
-        stay_s = prefill_s + passes * pass_s / max(0.1, 1 - per_s * prefill_s)
+        free = 1.0 if prefill else max(0.1, 1 - per_s * prefill_s)
+        stay_s = prefill_s + passes * pass_s / free
         batch = min(scenario.places, per_s * stay_s)
     return stay_s
 
@@ -252,7 +329,12 @@ def scheduling(scenario: Scenario, *, tokens: int) -> Scheduling:
     )
 
 
-@lru_cache(maxsize=4)
+def times_of(scenario: Scenario) -> PassTimes | None:
+    """The times of passes of a scenario as it is served, for texts of its lengths; None likewise."""
+    return _times(only(scenario, _READ - {*_ARRIVALS}), _longest(scenario))
+
+
+@lru_cache(maxsize=8)
 def _times(scenario: Scenario, longest: int) -> PassTimes | None:
     """The times of passes; None where no peak is known, or a text is too long."""
     if longest > LONGEST:
