@@ -39,6 +39,10 @@ Again: TypeAlias = Callable[[], Iterator[bytes]]
 _LIST: Final = re.compile(r"\[")
 _LISTS: Final = ("messages", "data", "results", "rows", "records", "observations", "runs", "spans", "logs", "items")
 """Names under which one object may hold the list of its requests."""
+_SPANS: Final = "resourceSpans"
+"""Name of the list that each object of an OpenTelemetry export holds."""
+_OF_MODELS: Final = ("gen_ai.", "llm.", "ai.")
+"""With which the attributes of a span begin that tells of a model."""
 
 
 class Trace:
@@ -222,6 +226,9 @@ class Trace:
         ):
             self._records.kind = "session"
             return self._blocks.session(Text(pieces))
+        if isinstance(record, dict) and _SPANS in record:
+            self._told.noun = "span"
+            return self._from_objects(Text(pieces), text)
         listed_in = (
             isinstance(record, dict) and not rest.strip() and any(type(record.get(name)) is list for name in _LISTS)
         )
@@ -291,6 +298,9 @@ def _again(stream: Readable) -> Again | None:
 
 def _listed(record: Any) -> Iterator[Any]:
     """The records of a list within one object; the object itself where it has none, or counts of its own."""
+    if isinstance(record, dict) and _SPANS in record:
+        yield from _spans(record)
+        return
     names = [name for name in _LISTS if isinstance(record, dict) and type(record.get(name)) is list]
     inner = [one for name in names for one in record[name] if isinstance(one, dict)]
     if not inner or "usage" in record or "response" in record:
@@ -299,3 +309,17 @@ def _listed(record: Any) -> Iterator[Any]:
     for one in inner:
         info = one.get("info")
         yield info if isinstance(info, dict) and "role" in info else one
+
+
+def _spans(record: Any) -> Iterator[Any]:
+    """The spans of an OpenTelemetry export; one that tells of no model is only a span."""
+    for resource in _objects(record, _SPANS):
+        for scope in _objects(resource, "scopeSpans"):
+            for span in _objects(scope, "spans"):
+                named = (str(one.get("key")) for one in _objects(span, "attributes"))
+                yield span if any(name.startswith(_OF_MODELS) for name in named) else {"type": "SPAN"}
+
+
+def _objects(record: Any, name: str) -> list[Any]:
+    found = record.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -475,3 +475,34 @@ def test_any_json_is_read_without_an_error(records: list[Any], listed: bool) -> 
     result = replay(requests, RULES, DOLLAR)
     assert min(result.fresh_tokens, result.read_tokens, result.written_tokens) >= 0
     assert trace.left_out >= 0
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_export_of_opentelemetry_is_read_span_by_span(indent: int | None) -> None:
+    """As the collector's exporter to a file writes it, in the JSON of OTLP: numbers are texts there."""
+
+    def span(**attributes: Any) -> dict[str, Any]:
+        named = {name.replace("__", "."): value for name, value in attributes.items()}
+        said = [{"key": name, "value": {"intValue" if str(value).isdigit() else "stringValue": value}}
+                for name, value in named.items()]  # fmt: skip
+        return {"name": "a", "kind": 3, "startTimeUnixNano": "1793000000000000000", "attributes": said}
+
+    counts = {
+        "gen_ai__usage__input_tokens": "33000",
+        "gen_ai__usage__output_tokens": "500",
+        "gen_ai__usage__cache_read__input_tokens": "30000",
+        "gen_ai__usage__cache_creation__input_tokens": "2000",
+    }
+    spans = [
+        span(gen_ai__operation__name="chat", gen_ai__request__model="claude-sonnet-4-5", **counts),
+        span(http__request__method="POST", http__response__status_code="200"),
+        span(gen_ai__operation__name="invoke_agent", gen_ai__request__model="claude-sonnet-4-5", **counts),
+    ]
+    export = {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {"name": "x"}, "spans": spans}]}]}
+    requests, problems, trace = read((json.dumps(export, indent=indent) + "\n") * 2)
+    assert problems == ()
+    assert [(one.input_tokens, one.output_tokens, one.model) for one in requests] == [
+        (33000, 500, "claude-sonnet-4-5")
+    ] * 2
+    assert [one.recorded and one.recorded[:2] for one in requests] == [(30000, 2000)] * 2
+    assert any(note.startswith("4 ") and "skipped" in note for note in trace.notes)

@@ -37,6 +37,8 @@ the declarations in `presets/usage/`.
 - Where a maker omits a count that is 0, 0 is assumed, and a note says so.
 - A session that was forked, resumed or handed to a sub-agent repeats lines of the earlier one; they count once.
 - `codex exec --json` reports a thread's total after each turn; a turn counts as what it adds.
+- An OpenTelemetry export, a line or an object with `resourceSpans` each, is read span by span; spans without attributes
+  of a model are skipped.
 - A name that appears twice in one object with different values, or a column that appears twice, is named and not read.
 - What is billed separately from tokens, such as web searches, is not in the bill, and a note says so.
 - Where a line says which service answered it (`service_tier`, Google's `trafficType`, `speed`, a column `batch`, or the
