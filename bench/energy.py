@@ -37,7 +37,7 @@ _START: Final = (0.15, 1.0, 2.0, 0.6)
 _PACE_START: Final = (1.1, 2e-5, 0.2)
 """Pace, seconds of a request, divided experts before the fit."""
 _STEPS: Final = 60
-_BAND: Final = (0.075, 0.925)
+_BAND: Final = (0.1, 0.9)
 _CONTEXT: Final = 512.0
 """Tokens of context where no answers are told: those that the task names."""
 _NEEDED: Final = 20
@@ -183,13 +183,19 @@ def left_out(table: Measured, way: str) -> tuple[Array, Array]:
 
 
 def band(table: Measured, ratios: Array, seen: npt.NDArray[np.bool_]) -> tuple[float, float]:
-    """The outermost of the bands of the accelerators, as factors: of each, 85% of the results lie in its own."""
+    """The outermost of the bands of the accelerators, as factors: of each, 80% of the results lie in its own."""
     edges = [
         np.quantile(1 / ratios[here], _BAND)
         for chip in np.unique(table.accelerator)
         if (here := seen & (table.accelerator == chip)).sum() >= _NEEDED
     ]
     return float(min(low for low, _ in edges)), float(max(high for _, high in edges))
+
+
+def either_way(edges: tuple[float, float]) -> tuple[float, float]:
+    """The band of an accelerator of which nothing was measured: nobody knows on which side of the others it lies."""
+    most = max(edges[1], 1 / edges[0])
+    return 1 / most, most
 
 
 def found() -> PowerCurve:
@@ -200,14 +206,14 @@ def found() -> PowerCurve:
     names = ("idle", "memory", "compute", "exponent", "pace", "request_s", "divided")
     unseen = {way: left_out(table, way) for way in WAYS}
     edges = [band(table, ratios, every) for ratios in unseen["accelerator"]]
+    edges += [either_way(one) for one in edges]
+    bands = ("watts_band", "joules_band", "unmeasured_watts_band", "unmeasured_joules_band")
     held = [entry for way, ratios in unseen.items() for entry in _errors(table, way, ratios)]
     return PowerCurve.model_validate(
         {
             **{name: float(f"{value:.4g}") for name, value in zip(names, numbers, strict=True)},
-            **{
-                name: tuple(float(f"{edge:.3f}") for edge in pair)
-                for name, pair in zip(("watts_band", "joules_band"), edges, strict=True)
-            },
+            **{name: tuple(float(f"{edge:.3f}") for edge in pair) for name, pair in zip(bands, edges, strict=True)},
+            "measured": tuple(np.unique(table.accelerator).tolist()),
             "held": held,
         }
     )
@@ -221,7 +227,8 @@ def _errors(table: Measured, way: str, ratios: tuple[Array, Array]) -> Iterator[
             here = labels == label
             if way == "source" and here.sum() > len(here) / 2:
                 continue  # what is left is too little to fit
-            low, high = band(table, ratio, ~here)
+            edges = band(table, ratio, ~here)
+            low, high = either_way(edges) if way == "accelerator" else edges
             inside[here] = (1 / ratio[here] >= low) & (1 / ratio[here] <= high)
         for chip in ("all", *np.unique(table.accelerator).tolist()):
             here = np.ones(len(ratio), bool) if chip == "all" else table.accelerator == chip

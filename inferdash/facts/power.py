@@ -46,10 +46,15 @@ class PowerCurve(Validated):
     divided: PositiveFloat
     """What `pace` is higher by where experts are divided over accelerators, which wait for the fullest."""
     watts_band: tuple[PositiveFloat, PositiveFloat]
-    """Edges of the band of watts at a known speed, as factors: 85% of the results of an accelerator that was not in
+    """Edges of the band of watts at a known speed, as factors: 80% of the results of an accelerator that was not in
     the fit lie in it, of that whose results lie the widest."""
     joules_band: tuple[PositiveFloat, PositiveFloat]
     """The same of joules of a token at the expected speed."""
+    unmeasured_watts_band: tuple[PositiveFloat, PositiveFloat]
+    """Of an accelerator of which nothing was measured: the wider edge on both sides, as it may lie on either."""
+    unmeasured_joules_band: tuple[PositiveFloat, PositiveFloat]
+    measured: tuple[str, ...]
+    """Ids of the accelerators that were measured."""
     held: tuple[HeldOut, ...] = ()
 
 

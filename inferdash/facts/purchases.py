@@ -1,12 +1,14 @@
 """What accelerators cost to buy, as sources said it, each with its day or year. NVIDIA publishes no list of prices."""
 
 import csv
+from datetime import date
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, PositiveFloat, PositiveInt
 
 from inferdash import shipped
+from inferdash.facts.rents import age
 from inferdash.validated import Validated
 
 
@@ -50,3 +52,24 @@ def purchases() -> tuple[Purchase, ...]:
 def prices_of(accelerator: str) -> tuple[Purchase, ...]:
     """The prices of one accelerator, by the id of its preset."""
     return tuple(one for one in purchases() if one.accelerator == accelerator)
+
+
+ALONE: Final = "one accelerator"
+"""What a price covers that has no server in it."""
+
+
+def taken(accelerator: str) -> tuple[Purchase, ...]:
+    """The prices whose median is taken: those of accelerators alone, of whole servers where there are none."""
+    told = prices_of(accelerator)
+    return tuple(one for one in told if one.covers == ALONE) or told
+
+
+def days(accelerator: str, today: date) -> str:
+    """Of which days the prices are that are taken, in words, and whether some are old; empty without prices."""
+    read = sorted({one.read for one in taken(accelerator)})
+    if not read:
+        return ""
+    old = {age(day, today) for day in read}
+    span = read[0] if len(read) == 1 else f"{read[0]} to {read[-1]}"
+    said = "" if old == {""} else f", {old.pop()}" if len(old) == 1 else f", some {' or '.join(sorted(old - {''}))}"
+    return span + said

@@ -1,5 +1,6 @@
 """Buying, images, tools and limits of a feature: sums done by hand, and laws."""
 
+import re
 from datetime import date
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 from inferdash import links
 from inferdash.facts import library
 from inferdash.facts.power import power_curve
+from inferdash.facts.purchases import taken
+from inferdash.facts.rents import age
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import energy
 from inferdash.studies.price import dated, extras, feature_cost, limits, ownership, session
@@ -102,6 +105,28 @@ def test_rents_and_prices_of_apis_say_their_days() -> None:
         assert "more than a year old" in told(links.BASELINE, later)
 
 
+@pytest.mark.parametrize("key", library.accelerators())
+def test_each_price_of_an_accelerator_has_its_day_and_says_when_it_is_old(key: str) -> None:
+    now, one = date(2026, 11, 30), scenario(f"accelerator={key}&considered={key}")
+    rents, bought = one.hardware.rents, [price.read for price in taken(key)]
+    said = f"{dated.rent(one, now)} {plan.rent_days(one, now)}"
+    if one.hardware.rent is None:
+        assert "no quote was found" in said
+    else:
+        assert re.search(r"read (on |until )?20\d\d|undated", said)
+        assert ("more than a year old" in said or "unknown day" in said) == bool(age(one.hardware.rent.newest, now))
+    table = ownership.rent_table(one, now)
+    assert len(table.rows) == len({quote.kind for quote in rents} - {None})
+    for row in table.rows:
+        newest = max(quote.read for quote in rents if quote.kind == row.label)
+        assert newest in str(row.values[-1])
+        assert not age(newest, now) or age(newest, now) in str(row.values[-1])
+    if bought:
+        told = ownership.price_said(one, now)
+        assert all(day in told for day in (min(bought), max(bought)))
+        assert ("more than a year old" in told) == any(age(day, now) for day in bought)
+
+
 def test_a_price_that_was_not_found_is_asked_for() -> None:
     one = scenario(f"{API}&accelerator=l40s")
     found = ownership.ownership(one, feature_cost.study(one))
@@ -132,7 +157,7 @@ def test_a_plan_says_rent_energy_and_owning_of_what_holds() -> None:
     assert "Least rent" in said
     assert "Least energy" in said
     assert "Cheapest to own" in said
-    assert upkeep.bought_on(one, found, date(2026, 11, 30)).count("2026") == 2
+    assert upkeep.bought_on(one, found, date(2026, 11, 30)).count("2026 to 2026-mid") == 2
     assert upkeep.bought_on(one, found, date(2028, 11, 30)).count("more than a year old") == 2
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts.carbon import grids
 from inferdash.facts.power import power_curve
-from inferdash.facts.purchases import prices_of
+from inferdash.facts.purchases import ALONE, days, taken
 from inferdash.facts.rents import KINDS, age, quartiles
 from inferdash.physics import memory
 from inferdash.physics.energy import in_service
@@ -62,10 +62,10 @@ def price_of_gpu(scenario: Scenario) -> float | None:
     """Dollars of one accelerator with its server: the reader's, or the middle of what sources tell; None without."""
     if scenario.server_usd:
         return scenario.server_usd
-    told = [one.each_usd for one in prices_of(scenario.accelerator) if one.covers == "one accelerator"]
-    alone = float(np.median(told)) * WITH_SERVER if told else None
-    whole = [one.each_usd for one in prices_of(scenario.accelerator) if one.covers != "one accelerator"]
-    return alone if alone is not None else float(np.median(whole)) if whole else None
+    told = taken(scenario.accelerator)
+    if not told:
+        return None
+    return float(np.median([one.each_usd for one in told])) * (WITH_SERVER if told[0].covers == ALONE else 1)
 
 
 def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
@@ -161,7 +161,7 @@ def table(scenario: Scenario, found: Ownership, today: date) -> Table:
         (
             "Capital",
             quantities.shown(month.capital_usd, "$"),
-            f"{quantities.count(found.machines, 'machine')}, {_price_said(scenario, today)}",
+            f"{quantities.count(found.machines, 'machine')}, {price_said(scenario, today)}",
         ),
         ("Upkeep", quantities.shown(month.upkeep_usd, "$"), f"{quantities.percent(scenario.upkeep)} a year"),
         ("Power", quantities.shown(month.energy_usd, "$"), f"{month.kwh:,.0f} kWh at the meter"),
@@ -178,15 +178,11 @@ def table(scenario: Scenario, found: Ownership, today: date) -> Table:
     )
 
 
-def _price_said(scenario: Scenario, today: date) -> str:
+def price_said(scenario: Scenario, today: date) -> str:
+    """What a bought GPU is taken to cost, and of which day that price is."""
     if scenario.server_usd:
         return f"${scenario.server_usd:,.0f} a GPU, as you entered"
-    told = prices_of(scenario.accelerator)
-    newest = max((one.read for one in told), default="")
-    old = age(newest, today)
-    return f"${price_of_gpu(scenario) or 0:,.0f} a GPU with its server, prices of {newest}" + (
-        f", {old}" if old else ""
-    )
+    return f"${price_of_gpu(scenario) or 0:,.0f} a GPU with its server, prices of {days(scenario.accelerator, today)}"
 
 
 def break_even_table(found: Ownership) -> Table:

@@ -9,8 +9,7 @@ from inferdash.facts import library
 from inferdash.facts.carbon import grids
 from inferdash.facts.power import power_curve
 from inferdash.facts.precision import PRECISIONS
-from inferdash.facts.purchases import prices_of
-from inferdash.facts.rents import age
+from inferdash.facts.purchases import days
 from inferdash.physics.deployment import deploy
 from inferdash.physics.energy import in_service
 from inferdash.physics.expected import expected
@@ -148,11 +147,8 @@ def bought_on(scenario: Scenario, found: list[Kept], today: date) -> str:
     """Of which day the prices are at which machines are bought, and which of them are old."""
     if scenario.server_usd:
         return f"GPUs are bought at ${scenario.server_usd:,.0f} each, as you entered."
-    said = []
-    for key in dict.fromkeys(entry.one.accelerator for entry in found if entry.own_usd is not None):
-        newest = max(one.read for one in prices_of(key))
-        old = age(newest, today)
-        said.append(f"{_short(key)} {newest}{f', {old}' if old else ''}")
+    bought = dict.fromkeys(entry.one.accelerator for entry in found if entry.own_usd is not None)
+    said = [f"{_short(key)} {days(key, today)}" for key in bought]
     return f"Prices to buy are of: {'; '.join(said)}." if said else "No price to buy was found."
 
 
