@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Final
 
-from bench import events, formulas, keys, load
+from bench import comparing, events, formulas, keys, load
 from bench.fields import PRESSED
 from bench.limits import measured
 from bench.planning import planning
@@ -20,6 +20,7 @@ PARTS: Final = {
     "planning": "the planner",
     "speculation": "speed-ups by speculation, expected over measured",
     "keys": "a key press on each page over one on an empty page",
+    "comparing": "a rerun with two scenarios, and with eight variants, over one",
     "load": "many readers at one server",
 }
 PRESSES: Final = 80
@@ -56,6 +57,8 @@ def lines(parts: list[str], pages: list[str], presses: int) -> Iterator[str]:
         yield from measured(speculation)
     if "keys" in parts:
         yield from keys.keys(chosen, presses)
+    if "comparing" in parts:
+        yield from comparing.comparing(chosen, presses)
     if "load" in parts:
         yield from load.loads(chosen)
 

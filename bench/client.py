@@ -135,6 +135,30 @@ class Session(AbstractAsyncContextManager["Session"]):
         pressed = WidgetState(id=delta.new_element.button.id, trigger_value=True)
         return await self._rerun(pressed, fragment=delta.fragment_id)
 
+    async def unfold(self, title: str) -> Answer:
+        """Opens a section.
+
+        Raises:
+            LookupError: where there is none.
+        """
+        blocks = (one.add_block.expandable for one in self.elements.values() if one.WhichOneof("type") == "add_block")
+        section = next((one for one in blocks if one.id and one.label == title), None)
+        if section is None:
+            raise LookupError(f"“{title}” is not on the page {self.page}.")
+        return await self.take({section.id: WidgetState(id=section.id, bool_value=True)})
+
+    async def fill(self, label: str, text: str) -> Answer:
+        """Writes a text into a field, or chooses an option by its name.
+
+        Raises:
+            LookupError: where no such field is drawn.
+        """
+        for delta in self.elements.values():
+            if label in {_label(delta, "text_input"), _label(delta, "selectbox")}:
+                key = _id_of(delta)
+                return await self.take({key: WidgetState(id=key, string_value=text)})
+        raise LookupError(f"“{label}” is not on the page {self.page}.")
+
     async def take(self, states: Mapping[str, WidgetState]) -> Answer:
         """Sets widgets by id, as an upload does."""
         self.values.update(states)
@@ -253,6 +277,8 @@ def _label(delta: Delta, kind: str, name: str = "label") -> str:
 
 
 def _id_of(delta: Delta) -> str:
+    if delta.WhichOneof("type") == "add_block":
+        return str(delta.add_block.expandable.id)
     element = delta.new_element
     kind = element.WhichOneof("type") if delta.WhichOneof("type") == "new_element" else None
     return str(getattr(getattr(element, kind), "id", "")) if kind else ""
