@@ -18,7 +18,7 @@ from inferdash.pairs import Pair
 from inferdash.references import REFERENCES
 from inferdash.scenario import FIELDS, Choices, Scenario, Several, mark
 from inferdash.scenario.marks import clipped
-from inferdash.studies import comparison
+from inferdash.studies import comparison, differing, side_by_side
 from inferdash.studies import report as studies
 from inferdash.studies.numbers import lines
 from inferdash.studies.run import plan, planning
@@ -41,7 +41,7 @@ def report(link: str) -> dict[str, Any]:
     a, b = decoded.pair.a, decoded.pair.b
     if b is None:
         return _head(decoded) | _numbers(a)
-    return _head(decoded) | {"a": _numbers(a), "b": _numbers(b), "difference": comparison.difference(a, b)}
+    return _head(decoded) | {"a": _numbers(a), "b": _numbers(b), "difference": side_by_side.difference(a, b)}
 
 
 def page(name: str, link: str) -> dict[str, Any]:
@@ -63,12 +63,12 @@ def page(name: str, link: str) -> dict[str, Any]:
     if b is None:
         return head | _said(study, a)
     both = (study.study(a), study.study(b))
-    rows = comparison.differences(*both)
+    rows = side_by_side.differences(*both)
     return head | {
         "sentence": comparison.sentence(study.NAME, a, b),
         "a": _said(study, a),
         "b": _said(study, b),
-        "difference": {"fields": comparison.fields(a, b), "numbers": rows},
+        "difference": {"fields": differing.fields(a, b), "numbers": rows},
     }
 
 
@@ -137,7 +137,7 @@ def compared(first: str, second: str = "") -> dict[str, Any]:
     return (
         _head(pairs.Decoded(Pair(a, b), problems))
         | {name: _head(pairs.Decoded(Pair(one), ())) for name, one in (("a", a), ("b", b))}
-        | comparison.difference(a, b)
+        | side_by_side.difference(a, b)
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from inferdash import pictures, shipped
 from inferdash.charts import theme
 from inferdash.pairs import Pair
-from inferdash.studies import comparison
+from inferdash.studies import comparison, differing
 from inferdash.studies.report import PAGES
 
 PREVIEW: Final = (1200, 630)
@@ -48,7 +48,7 @@ def words(page: str, pair: Pair) -> Words:
     found = comparison.headlines(page, a, b) if b else []
     title = comparison.tab(study.TITLE, comparison.answer(page, pair.edited).shown, found)
     sentence = comparison.sentence(page, a, b) if b else comparison.answer(page, a).sentence
-    differs = f"B against A. {comparison.told(a, b)}" if b else ""
+    differs = f"B against A. {differing.told(a, b)}" if b else ""
     subject = study.subject(a) if hasattr(study, "subject") else a.subject
     return Words(_plain(title), _plain(sentence), _plain(differs or subject))
 

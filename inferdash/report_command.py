@@ -10,7 +10,7 @@ from inferdash import answers, links, pairs
 from inferdash.facts import hub, huggingface, library
 from inferdash.facts.huggingface import Found, UnreadConfigError
 from inferdash.printed import NOT_READ_IN_FULL, print_json
-from inferdash.studies import comparison
+from inferdash.studies import side_by_side
 from inferdash.studies.check import model as models
 from inferdash.studies.check import own_engine
 from inferdash.studies.check import score as tests
@@ -24,7 +24,7 @@ def report(link: str, *, as_markdown: bool) -> int:
     decoded = pairs.decode(link)
     sentences = [problem.sentence for problem in decoded.problems]
     if as_markdown:
-        print(comparison.markdown(decoded.pair, f"?{pairs.encode(decoded.pair)}"), end="")
+        print(side_by_side.markdown(decoded.pair, f"?{pairs.encode(decoded.pair)}"), end="")
         for sentence in sentences:
             print(f"\n- {literal(sentence)}")
     else:

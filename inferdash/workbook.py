@@ -14,9 +14,9 @@ from inferdash.facts.prices import Kind
 from inferdash.pairs import Pair
 from inferdash.pricing.feature import DAYS, HOURS
 from inferdash.scenario import FIELDS, Scenario, counts
-from inferdash.studies import comparison
+from inferdash.studies import differing
 from inferdash.studies.numbers import lines
-from inferdash.studies.price import savings, session
+from inferdash.studies.price import feature_cost, rented, savings, session
 from inferdash.studies.report import STUDIES
 from inferdash.studies.run import plan
 
@@ -60,7 +60,8 @@ def workbook(pair: Pair, *, link: str, day: str) -> bytes:
     _numbers(book.create_sheet("Numbers"), pair)
     for name, scenario in both:
         if scenario:
-            _month(book.create_sheet(f"Month {name}".strip()), scenario)
+            month = _rented_month if rented.chosen(scenario) else _month
+            month(book.create_sheet(f"Month {name}".strip()), scenario)
             _plan(book.create_sheet(f"Plan {name}".strip()), scenario)
     _sources(book.create_sheet("Sources"), [(name, one) for name, one in both if one])
     for sheet in book.worksheets:
@@ -77,13 +78,13 @@ def _scenario(sheet: Any, pair: Pair, *, link: str, day: str) -> None:
     _row(sheet, ["Made on", day])
     _row(sheet, ["About", a.subject, *([b.subject] if b else [])])
     if b:
-        _row(sheet, ["What differs", comparison.told(a, b)])
+        _row(sheet, ["What differs", differing.told(a, b)])
     _row(sheet, [])
     _row(sheet, ["Field", *(["A", "B"] if b else ["Value"]), "What it is"], bold=True)
     for name, field in FIELDS.items():
         scenarios = [one for one in (a, b) if one]
         if any(counts(name, one) for one in scenarios):
-            said = [comparison.said(name, one) for one in scenarios]
+            said = [differing.said(name, one) for one in scenarios]
             _row(sheet, [field.title, *said, field.description])
 
 
@@ -142,6 +143,22 @@ def _month(sheet: Any, scenario: Scenario) -> None:
     _row(sheet, ["A month", "$", _Formula(f"=C{sheet.max_row}*C5", _MONEY)], bold=True)
     if users:
         _row(sheet, ["A user and month", "$", _Formula(f"=C{sheet.max_row}/C2", _MONEY)])
+
+
+def _rented_month(sheet: Any, scenario: Scenario) -> None:
+    """What a feature costs in a month on rented GPUs: those of the busiest hour times rent times hours."""
+    found = feature_cost.study(scenario)
+    _row(sheet, ["What a feature costs in a month", feature_cost.sentence(scenario, found)], bold=True)
+    gpus = feature_cost.rented_gpus(scenario, found)
+    if gpus is None:
+        return
+    _row(sheet, ["GPUs for the busiest hour", "GPUs", gpus])
+    _row(sheet, ["Rent of one GPU", "$ an hour", scenario.rent])
+    _row(sheet, ["Hours of a month", "hours", HOURS])
+    _row(sheet, ["A month", "$", _Formula("=C2*C3*C4", _MONEY)], bold=True)
+    if scenario.use_as == "users":
+        _row(sheet, ["Users", "users", scenario.users])
+        _row(sheet, ["A user and month", "$", _Formula("=C5/C6", _MONEY)])
 
 
 def _plan(sheet: Any, scenario: Scenario) -> None:

@@ -10,7 +10,7 @@ from inferdash.charts import ranges as range_charts
 from inferdash.scenario import Scenario
 from inferdash.studies.check import own_accelerators
 from inferdash.studies.numbers import Table
-from inferdash.studies.price import api, breakdown, dated, extras, limits, ownership, ranges, savings
+from inferdash.studies.price import api, breakdown, dated, extras, limits, ownership, ranges, rented, savings
 from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, pricing, state
 from inferdash.ui.controls import control, controls
@@ -128,9 +128,9 @@ def more() -> None:
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario))
 changed = page.then_and_now(scenario, today)
-parts.notes([changed] if changed else [])
-controls("api", "service", "marked")
-st.caption(parts.plain(savings.price_sentence(scenario)))
+parts.notes([*([changed] if changed else []), *([rented.NOTE] if rented.chosen(scenario) else [])])
+controls("runs_on", *(["rent"] if rented.chosen(scenario) else []), "api", "service", "marked")
+parts.caption_of_both(savings.price_sentence)
 controls("use_as", "users", "sessions", "volume", "turns")
 parts.picture(key="bars")
 st.caption(parts.plain(dated.api_prices(scenario, today)))

@@ -222,6 +222,7 @@ BASELINE_1: dict[str, Any] = {
     "fabric_latency": 0.0,
     "speculation": "none",
     "acceptance_from": "entered",
+    "runs_on": "api",
 }
 """What an empty link of version 1 has meant since it was first given out. A field may be added, none may change."""
 

@@ -15,12 +15,13 @@ from inferdash import answers, links, pairs
 from inferdash.cli import main
 from inferdash.pairs import Pair
 from inferdash.scenario import FIELDS, Scenario
-from inferdash.studies import comparison
+from inferdash.studies import comparison, differing, ratios, side_by_side
 from inferdash.studies.numbers import Row, Table
 from inferdash.studies.report import STUDIES
 from tests.scenarios import canonical, edited, valid
 
-GOLDEN = json.loads(Path(__file__).with_name("golden_pairs.json").read_text(encoding="utf-8"))["links"]
+_KEPT = json.loads(Path(__file__).with_name("golden_pairs.json").read_text(encoding="utf-8"))
+GOLDEN, TEN = _KEPT["links"], _KEPT["ten"]
 LIGHT = [name for name in STUDIES if name not in {"serving", "plan"}]
 
 
@@ -66,13 +67,45 @@ def test_golden_links_of_two_give_the_old_sentences(link: str) -> None:
     assert {page: comparison.sentence(page, a, b) for page in GOLDEN[link]} == GOLDEN[link]
 
 
+@pytest.mark.parametrize("name", TEN)
+def test_each_of_ten_choices_is_answered_in_one_sentence(name: str) -> None:
+    page, _, query = TEN[name].partition("?")
+    said = GOLDEN[f"?{query}"][page]
+    assert said.startswith("With B (")
+    assert any(word in said for word in ("faster", "times as", "less", "more"))
+    pair = pairs.decode(query).pair
+    assert any(one.ratio and one.ratio != 1 for one in comparison.headlines(page, pair.a, pair.edited))
+
+
+def test_what_fits_in_one_alone_is_no_equality() -> None:
+    pair = pairs.decode("?model=llama-3.1-70b&b.gpus=2&v=2").pair
+    a, b = pair.a, pair.edited
+    assert comparison.sentence("overview", a, b) == "With B (GPUs: 2), 2 requests fit instead of 0."
+    assert comparison.sentence("overview", b, a) == "With B (GPUs: 1), 0 requests fit instead of 2."
+
+
+def test_what_b_loses_stands_after_what_it_gains() -> None:
+    pair = pairs.decode("?model=qwen3-32b&gpus=2&b.engine=sglang&v=2").pair
+    said = comparison.sentence("overview", pair.a, pair.edited)
+    gains, _, losses = said.partition(", but ")
+    for one in comparison.headlines("overview", pair.a, pair.edited):
+        assert one.ratio
+        assert one.said in (gains if one.gained else losses)
+
+
+def test_other_answers_are_not_called_equal() -> None:
+    a: Scenario = links.BASELINE
+    for update, said in (({"model": "qwen3-8b"}, True), ({"kv": "fp8"}, True), ({"gpus": 2}, False)):
+        assert bool(differing.beyond_numbers(a, a.model_copy(update=update))) == said
+
+
 @pytest.mark.parametrize("page", STUDIES)
 def test_a_scenario_beside_itself_differs_nowhere(page: str) -> None:
     a = links.BASELINE
     decoded = pairs.decode("?b=a&v=2").pair
     assert decoded == Pair(a, a)
     assert comparison.sentence(page, a, a) == "A and B are the same scenario."
-    assert comparison.differences(STUDIES[page].study(a), STUDIES[page].study(a)) == []
+    assert side_by_side.differences(STUDIES[page].study(a), STUDIES[page].study(a)) == []
     assert all(
         one.ratio == 1 or not one.comparable or not one.a.value for one in comparison.headlines(page, a, a) if one.a
     )
@@ -140,7 +173,7 @@ def test_a_change_of_a_link_of_two_changes_b() -> None:
 def test_two_tables_lie_side_by_side() -> None:
     a = Table(("s", "B"), (Row("x", "word", ("1", "2")), Row("y", "word", ("3", "4"))))
     b = Table(("s", "B"), (Row("x", "word", ("1", "5")), Row("z", "word", ("", "6"))))
-    found = comparison.beside(a, b)
+    found = side_by_side.beside(a, b)
     assert found.columns == ("s, A", "s, B", "B, A", "B, B")
     assert [(row.label, row.values) for row in found.rows] == [
         ("x", ("1", "1", "2", "5")),
@@ -152,7 +185,7 @@ def test_two_tables_lie_side_by_side() -> None:
 def test_what_differs_is_named_by_titles_and_units() -> None:
     a: Scenario = links.BASELINE
     b = a.model_copy(update={"batch": 64, "queue": 0.25, "title": "After"})
-    assert comparison.told(a, b) == "Title: – → After; Batch: 1 → 64; Queue time: 0 s → 250 ms"
+    assert differing.told(a, b) == "Title: – → After; Batch: 1 → 64; Queue time: 0 s → 250 ms"
     assert urlencode(parse_qsl(pairs.encode(Pair(a, b)))) == "b.title=After&b.batch=64&b.queue=250ms&v=2"
 
 
@@ -201,4 +234,4 @@ def test_a_short_form_that_was_cut_says_so() -> None:
 def test_every_headline_number_has_words_of_its_own(page: str) -> None:
     for link in ("?v=2", "?speed=limit&v=2", "?accelerator=m4-max&v=2", "?use_as=month&v=2"):
         for one in comparison.answer(page, links.decode(link).scenario).shown:
-            assert one.unit == "%" or one.name in comparison.SAID, one.name
+            assert (one.unit == "%") == (one.ratio is None) or one.ratio is ratios.UNSAID, one.name

@@ -41,6 +41,8 @@ PARTS: Final = {"t": "tools", "s": "system prompt", "u": "user", "d": "documents
 """Letter in links -> part of a prompt."""
 
 _STANDARD: Final = "standard"
+RUNS_ON: Final = {"api": "An API", "rented": "Rented GPUs"}
+"""Id in links -> what runs a feature."""
 USES: Final = {"users": "Users", "month": "Requests a month", "day": "Requests a day"}
 """Id in links -> how the use of a feature is said."""
 MARKINGS: Final = {
@@ -242,6 +244,8 @@ class Topics(Machine):
     minimum: Annotated[int, OWN_PRICES] = Field(0, title="Minimum cacheable prompt, tokens", ge=0, le=1_000_000)
     """An API may not cache a prefix shorter than this."""
 
+    runs_on: Annotated[str, Choices("place", lambda: RUNS_ON), Place("page")] = Field("api", title="Feature runs on")
+    """An API at its prices, or the scenario's model on rented GPUs, enough for the busiest hour."""
     api: Annotated[
         str,
         Choices("API model", lambda: _apis() | {OWN: "Your own prices"}, quick=frozenset({OWN}), also=_of_book),

@@ -1,98 +1,30 @@
-"""Two scenarios side by side: what differs, what that does to the numbers of a page, and the difference in words.
+"""What one scenario does to the headline numbers of another, page by page, and the difference in words.
 
 Ratios are of B to A. A limit is never held against an expectation, and a number that one of the two does not have
 has no ratio.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from inferdash import links, quantities
-from inferdash.pairs import Pair
-from inferdash.scenario import FIELDS, Choices, Scenario, Several, counts, mark
-from inferdash.scenario.marks import clipped
+from inferdash import quantities
+from inferdash.scenario import Scenario
 from inferdash.studies import report
-from inferdash.studies.numbers import Headline, Line, Row, Table, lines, literal, show
+from inferdash.studies.differing import differing, in_brackets
+from inferdash.studies.numbers import Headline, show
 from inferdash.studies.price import traffic
-from inferdash.validated import Quantity
+from inferdash.studies.ratios import Ratio
 
 _MOST: Final = 4
 """Numbers that a sentence compares."""
-_SOME: Final = 8
-"""Fields that are named as differing; more are counted."""
 _ALIKE: Final = 0.005
 """Up to so far from 1 a ratio is no difference."""
-_TIMES: Final = 1.5
-"""From here on a ratio is said as times, below it as per cent."""
-_TINY: Final = 0.01
 BATCH: Final = re.compile(r"batch ([\d,]+)")
 """The batch in the label of a number."""
 
-_Words = tuple[str, str, str]
-"""Of a ratio: what is said after "times", after per cent where it is above 1, and below."""
-_FAST: Final[_Words] = ("as fast", "faster", "slower")
-_LONG: Final[_Words] = ("as long", "longer", "less time")
-_MUCH: Final[_Words] = ("as much", "more", "less")
-_MANY: Final[_Words] = ("as many", "more", "fewer")
-_LARGE: Final[_Words] = ("as large", "larger", "smaller")
-_LENGTH: Final[_Words] = ("as long", "longer", "shorter")
-_HIGH: Final[_Words] = ("as high", "higher", "lower")
-_PHRASES: Final[Mapping[str, tuple[str, _Words]]] = {
-    "Output speed per request": ("a request is {}", _FAST),
-    "Total throughput": ("{} tokens per second are generated", _MANY),
-    "Time to first token": ("the first token takes {}", _LONG),
-    "Largest batch": ("{} requests fit", _MANY),
-    "Requests that fit": ("{} requests fit", _MANY),
-    "Cost per million output tokens": ("a million output tokens cost {}", _MUCH),
-    "Decode pass": ("a decode pass takes {}", _LONG),
-    "Prefill of the prompt": ("the prefill takes {}", _LONG),
-    "Memory read time of a decode": ("reading the memory for a decode takes {}", _LONG),
-    "Memory read of a decode": ("a decode reads {}", _MUCH),
-    "Prefill, memory read time": ("reading the memory for the prefill takes {}", _LONG),
-    "Cache per token": ("the cache of a token is {}", _LARGE),
-    "Cache per request after its prompt": ("the cache of a request is {}", _LARGE),
-    "Cache of a request outgrows parameters at": ("a cache outgrows the parameters at {} tokens", _MANY),
-    "Cache per further token, bf16": ("the cache of a further token is {}", _LARGE),
-    "Billed input, cache hit": ("a cache hit bills {} input", _MUCH),
-    "Billed input, no cache": ("a request without a cache bills {} input", _MUCH),
-    "Weight, scale included": ("a weight with its share of the scale takes {} bits", _MANY),
-    "Parameters in bf16": ("its parameters in bf16 take {} memory", _MUCH),
-    "Parameters in fp8": ("in fp8 {} memory", _MUCH),
-    "Parameters in int4, group 128": ("in int4 {} memory", _MUCH),
-    "Parameters": ("the model has {} parameters", _MANY),
-    "Active per token, without the input embedding": ("{} of them are active per token", _MANY),
-    "Active, without the input embedding": ("{} of them are active per token", _MANY),
-    "Operations per token, without attention": ("a token takes {} operations", _MANY),
-    "Fewest GPUs for the parameters": ("it takes {} GPUs", _MANY),
-    "Fewest GPUs for this batch": ("it takes {} GPUs", _MANY),
-    "Files in the maker’s format": ("its files are {}", _LARGE),
-    "Parameters on one GPU": ("the parameters on one GPU are {}", _LARGE),
-    "Caches of the batch on one GPU": ("the caches of the batch on one GPU are {}", _LARGE),
-    "A month": ("a month costs {}", _MUCH),
-    "A request": ("a request costs {}", _MUCH),
-    "Per user per month": ("a user costs {} per month", _MUCH),
-    "Without caching": ("a month without caching costs {}", _MUCH),
-    "Time to first token, p90": ("the first token takes {}", _LONG),
-    "Inter-token latency, p90": ("the inter-token latency is {}", _LENGTH),
-    "Output throughput": ("{} tokens per second are generated", _MANY),
-    "Capacity": ("{} requests per second can be served", _MANY),
-    "Rent per hour": ("the cheapest set-up costs {} an hour", _MUCH),
-    "Rent per month": ("the cheapest set-up costs {} a month", _MUCH),
-}
-"""Name of a headline number -> how its ratio is said."""
-_TOLD_BY: Final = {"Rent per month": "Rent per hour", "Per user per month": "A month", "A request": "A month"}
-"""Numbers whose ratio says no more than that of another."""
-
-_UNSAID: Final = {"A cache hit is cheaper by", "Memory read per pass, a long context vs none"}
-"""Ratios of ratios, which nobody would say."""
-
-
-SAID: Final = {*_PHRASES, *_UNSAID}
-"""Names of the headline numbers whose ratio is said in words of its own, or in none."""
 PAGES: Final = {name: study for name, study in report.PAGES.items() if name != traffic.NAME}
 """The pages whose numbers follow from a link."""
 
@@ -137,16 +69,31 @@ class Beside:
         return self.b.value / self.a.value
 
     @property
+    def words(self) -> Ratio | None:
+        """How its ratio is said; None of a share, which is said of both."""
+        found = self.a or self.b
+        return found.ratio if found else None
+
+    @property
+    def gained(self) -> bool | None:
+        """Whether B gains by it; None where it neither gains nor loses, or they cannot be compared."""
+        if not (self.comparable and self.words and self.a and self.b):
+            return None
+        return self.words.gained(self.a.value or 0.0, self.b.value or 0.0)
+
+    @property
     def said(self) -> str:
-        """B to A, as it stands in a column: a factor, or the difference of two shares; why not, where there is none."""
+        """B to A, as it stands in a column: in words, or the difference of two shares; why not, where there is none."""
         if self.a and self.b and not self.comparable:
             return "limit and expected" if self.a.kind != self.b.kind and self.a.unit == self.b.unit else ""
         if self.unit == "%" and self.a and self.b:
             points = 100 * ((self.b.value or 0.0) - (self.a.value or 0.0))
-            return "the same" if abs(points) < 0.05 else f"{points:+.1f} points"  # noqa: PLR2004 - as it is rounded
+            return "the same" if abs(points) < 0.05 else f"{points:+.1f} points".replace("-", "−")  # noqa: PLR2004 - as it is rounded
         if self.ratio is None:
             return ""
-        return "the same" if self.ratio == 1 else f"× {quantities.digits(self.ratio)}"
+        if self.ratio == 1:
+            return "the same"
+        return self.words.said(self.ratio) if self.words and self.words.text else f"× {quantities.digits(self.ratio)}"
 
 
 @lru_cache(maxsize=64)
@@ -165,19 +112,27 @@ def headlines(page: str, a: Scenario, b: Scenario) -> list[Beside]:
 
 
 def sentence(page: str, a: Scenario, b: Scenario) -> str:
-    """What B does to the numbers of a page, in words."""
+    """What B does to the numbers of a page, in words: what it gains, then what it loses.
+
+    Of two that have no number in common, what the page says of each.
+    """
     if not differing(a, b):
         return "A and B are the same scenario."
     found = [one for one in headlines(page, a, b) if one.a and one.b]
     if not any(one.comparable for one in found):
-        return "A and B have no number of this page in common that can be compared."
+        return f"A: {answer(page, a).sentence} B: {answer(page, b).sentence}"
     phrases = {phrase: one for one in found if (phrase := _phrase(one, found))}
     if not phrases:
-        return "The headline numbers of this page are the same for A and B."
+        said = [answer(page, one).sentence for one in (a, b)]
+        more = f" A: {said[0]} B: {said[1]}" if said[0] != said[1] else ""
+        return f"The headline numbers of this page are the same for A and B.{more}"
     shown = dict([*phrases.items()][:_MOST])
     inline, end = _batches(shown)
-    said = [f"{phrase}{inline.get(phrase, '')}" for phrase in shown]
-    return f"With B, {_listed(said)}.{end}"
+    lost = [phrase for phrase, one in shown.items() if one.gained is False]
+    apart = lost if any(one.gained for one in shown.values()) else []
+    parts = [[phrase for phrase in shown if phrase not in apart], apart]
+    said = [_listed([f"{phrase}{inline.get(phrase, '')}" for phrase in part]) for part in parts if part]
+    return f"With B{in_brackets(a, b)}, {', but '.join(said)}.{end}"
 
 
 def _batches(phrases: Mapping[str, Beside]) -> tuple[dict[str, str], str]:
@@ -198,35 +153,29 @@ def _batches(phrases: Mapping[str, Beside]) -> tuple[dict[str, str], str]:
 
 def _phrase(one: Beside, found: Sequence[Beside]) -> str:
     """How a number of B differs from that of A; nothing where it does not, or another number says it."""
-    said = {beside.name: beside.ratio for beside in found}
-    if one.name in _UNSAID:
+    if one.comparable and (one.words is None or not one.ratio):  # a share, or one of the two is 0
+        text = one.words.text if one.words else f"the {_lower(one.name)} is {{}}"
+        was, now = (_told(shown, text) for shown in (one.a, one.b))
+        return "" if was == now or not text else f"{text.format(now)} instead of {was}"
+    if one.words is None:
         return ""
-    if one.name in _TOLD_BY and one.ratio is not None:
-        other = said.get(_TOLD_BY[one.name])
-        if other is not None and abs(one.ratio / other - 1) < _ALIKE:
-            return ""
-    if one.unit == "%" and one.comparable and one.a and one.b:
-        was, now = (show(shown.value, "%") for shown in (one.a, one.b))
-        return "" if was == now else f"the {_lower(one.name)} is {now} instead of {was}"
     if one.ratio is None or abs(one.ratio - 1) < _ALIKE:
         return ""
-    text, words = _PHRASES.get(one.name, (f"{_lower(one.name)} is {{}}", _HIGH))
-    return text.format(_compared(one.ratio, words))
+    other = next((beside.ratio for beside in found if beside.name == one.words.told_by), None)
+    if other is not None and abs(one.ratio / other - 1) < _ALIKE:
+        return ""
+    return one.words.text.format(one.words.said(one.ratio))
+
+
+def _told(shown: Headline | None, text: str) -> str:
+    """A number with its unit, but where the text says what is counted: "2" of "{} requests fit"."""
+    if shown is None or shown.value is None:
+        return ""
+    return str(quantities.shown(shown.value, shown.unit)) if text.endswith("{}") else f"{shown.value:,.15g}"
 
 
 def _lower(name: str) -> str:
     return name if name[:2].isupper() else name[0].lower() + name[1:]
-
-
-def _compared(ratio: float, words: _Words) -> str:
-    times, above, below = words
-    if ratio >= _TIMES:
-        return f"{quantities.digits(ratio)} times {times}"
-    if ratio > 1:
-        return f"{quantities.percent(ratio - 1)} {above}"
-    if ratio > _TINY:
-        return f"{quantities.percent(1 - ratio)} {below}"
-    return f"less than a hundredth {times}"
 
 
 def _listed(phrases: Sequence[str]) -> str:
@@ -250,132 +199,3 @@ def tab(title: str, shown: Sequence[Headline], found: Sequence[Beside] = ()) -> 
         return f"{title}: {', '.join(said)}"
     known = [show(one.value, one.unit) for one in shown[:1] if one.value is not None]
     return f"{title}{''.join(f': {one}' for one in known)}"
-
-
-def differing(a: Scenario, b: Scenario) -> list[str]:
-    """The fields in which two scenarios differ and that say something in one of them, in their order."""
-    return [name for name in FIELDS if getattr(a, name) != getattr(b, name) and (counts(name, a) or counts(name, b))]
-
-
-def told(a: Scenario, b: Scenario) -> str:
-    """What differs, in one line of plain text."""
-    names = differing(a, b)
-    if not names:
-        return "Nothing differs yet: what you change from here on is changed in B."
-    shown = [f"{FIELDS[name].title}: {said(name, a)} → {said(name, b)}" for name in names[:_SOME]]
-    more = [f"{len(names) - _SOME} more"] if len(names) > _SOME else []
-    return "; ".join(shown + more)
-
-
-def said(name: str, scenario: Scenario) -> str:
-    """The value of a field as a reader knows it; a dash where it says nothing in this scenario."""
-    value = getattr(scenario, name)
-    if not counts(name, scenario) or value is None or value in ("", ()):
-        return "–"
-    choices, several, quantity = mark(name, Choices), mark(name, Several), mark(name, Quantity)
-    if choices:
-        return str(choices.names().get(value, value))
-    if several:
-        names = several.of.names()
-        return clipped(", ".join(names.get(one, one) for one in value))
-    if quantity:
-        return str(quantities.shown(value, quantity.unit))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return quantities.typed(value) if isinstance(value, int | float) else clipped(value)
-
-
-def fields(a: Scenario, b: Scenario) -> dict[str, list[str]]:
-    """The fields that differ, each with both values as in a link."""
-    return {name: [links.written(name, getattr(one, name)) for one in (a, b)] for name in differing(a, b)}
-
-
-def differences(a: Any, b: Any) -> list[dict[str, Any]]:
-    """The numbers of two results that differ, with the ratio of B to A where there is one."""
-    there = {line.path: line for line in lines(b)}
-    pairs = ((line, there[line.path]) for line in lines(a) if line.path in there and line.unit != "rows")
-    return [_difference(one, other) for one, other in pairs if one.value != other.value]
-
-
-def _difference(a: Line, b: Line) -> dict[str, Any]:
-    numbers = all(isinstance(one.value, int | float) and not isinstance(one.value, bool) for one in (a, b))
-    return {
-        "name": a.path,
-        "label": ": ".join(a.labels),
-        "a": a.value,
-        "b": b.value,
-        "ratio": b.value / a.value if numbers and a.value else None,
-        "shown": [one.shown for one in (a, b)],
-    }
-
-
-def difference(a: Scenario, b: Scenario) -> dict[str, Any]:
-    """What differs: fields with both values as in a link, and by page the sentence and the numbers that differ."""
-    results = {name: (study.study(a), study.study(b)) for name, study in report.STUDIES.items()}
-    return {
-        "fields": fields(a, b),
-        "sentences": {name: sentence(name, a, b) for name in report.STUDIES},
-        "numbers": {name: rows for name, pair in results.items() if (rows := differences(*pair))},
-    }
-
-
-def beside(a: Table, b: Table) -> Table:
-    """Two tables as one, row by row: each column that differs stands there for A and for B.
-
-    Rows are found by their label; what one of them does not have is empty.
-    """
-    if a == b:
-        return b
-    there, here = (dict(_labelled(one)) for one in (a, b))
-    labels = [*here, *(label for label in there if label not in here)]
-    columns = [*b.columns, *(name for name in a.columns if name not in b.columns)]
-
-    def cell(table: Table, rows: Mapping[tuple[str, int], Row], label: tuple[str, int], column: str) -> Any:
-        row = rows.get(label)
-        return row.values[table.columns.index(column)] if row and column in table.columns else ""
-
-    def unit(label: tuple[str, int]) -> str:
-        found = here.get(label) or there.get(label)
-        return found.unit if found else ""
-
-    both = {name: [(cell(a, there, label, name), cell(b, here, label, name)) for label in labels] for name in columns}
-    heads: list[str] = []
-    values: list[list[Any]] = []
-    for name, cells in both.items():
-        if all(one == other for one, other in cells):
-            heads.append(name)
-            values.append([one for one, _ in cells])
-        else:
-            heads += [f"{name}, A", f"{name}, B"]
-            values += [[one for one, _ in cells], [other for _, other in cells]]
-    rows = zip(*values, strict=True)
-    found = (Row(label[0], unit(label), tuple(row)) for label, row in zip(labels, rows, strict=True))
-    return Table(tuple(heads), tuple(found), head=b.head)
-
-
-def _labelled(table: Table) -> Iterator[tuple[tuple[str, int], Row]]:
-    seen: Counter[str] = Counter()
-    for row in table.rows:
-        yield (row.label, seen[row.label]), row
-        seen[row.label] += 1
-
-
-def markdown(pair: Pair, link: str) -> str:
-    """A report as a person reads it; of two scenarios: what differs, then by page sentences and numbers of both."""
-    a, b = pair.a, pair.b
-    if b is None:
-        return report.markdown(a, link)
-    title = " and ".join(literal(one.title) for one in (a, b) if one.title) if a.title != b.title else literal(a.title)
-    chapters = [f"# {title or 'Two scenarios'}", f"A: {a.subject}. B: {b.subject}.", f"<{link}>"]
-    chapters.append(f"What differs: {literal(told(a, b))}")
-    for name, study in report.STUDIES.items():
-        results = study.study(a), study.study(b)
-        chapters += [f"## {study.TITLE}", sentence(name, a, b)]
-        chapters += [f"{who}: {answer(name, one).sentence}" for who, one in (("A", a), ("B", b))]
-        of_a, of_b = ({line.path: line for line in lines(one) if line.unit != "rows"} for one in results)
-        rows = [
-            f"| {': '.join(line.labels)} | {line.shown} | {of_b[path].shown if path in of_b else ''} |"
-            for path, line in of_a.items()
-        ]
-        chapters.append("\n".join(["| quantity | A | B |", "| --- | --- | --- |", *rows]))
-    return "\n\n".join(chapters) + "\n"

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from inferdash import quantities
 from inferdash.formula import Number
+from inferdash.studies.ratios import Ratio
 
 
 def number(unit: str | None, label: str) -> Any:
@@ -93,6 +94,8 @@ class Headline(NamedTuple):
     """What stands below it: the expectation of a limit, or the band and the limit of what is expected."""
     of: str = ""
     """What it is in every scenario, where the label says more: "Total throughput" of "Total throughput, batch 64"."""
+    ratio: Ratio | None = None
+    """How its ratio in two scenarios is said; None for shares, which are said both."""
 
     @property
     def name(self) -> str:
@@ -115,12 +118,14 @@ class Headline(NamedTuple):
         return {"label": self.label, "value": self.value, "unit": unit, "shown": self.shown, "beside": self.beside}
 
 
-def at_limit(label: str, one: Estimate, unit: str, *, of: str = "") -> Headline:
+def at_limit(label: str, one: Estimate, unit: str, *, of: str = "", ratio: Ratio | None = None) -> Headline:
     """A number whose limit is the lesson, what is expected below it."""
-    return Headline(f"{label} (limit)", one.limit, unit, one.said(unit), of)
+    return Headline(f"{label} (limit)", one.limit, unit, one.said(unit), of, ratio)
 
 
-def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED, of: str = "") -> Headline:
+def leading(
+    label: str, one: Estimate, unit: str, *, speed: str = EXPECTED, of: str = "", ratio: Ratio | None = None
+) -> Headline:
     """A number as it is expected, its band and the limit below; the limit first where that is asked for or known alone.
 
     Args:
@@ -129,9 +134,10 @@ def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED, of: 
         unit: its base unit.
         speed: which of the two the scenario shows.
         of: what it is in every scenario, where the label says more.
+        ratio: how its ratio in two scenarios is said.
     """
     if one.expected is None or speed != EXPECTED:
-        return at_limit(label, one, unit, of=of)
+        return at_limit(label, one, unit, of=of, ratio=ratio)
     middle = quantities.shown(one.expected, unit)
 
     def said(value: float) -> str:
@@ -141,7 +147,7 @@ def leading(label: str, one: Estimate, unit: str, *, speed: str = EXPECTED, of: 
     known = (one.low or 0.0) < (one.high or 0.0)
     band = f"{said(one.low or 0.0)} to {said(one.high or 0.0)}" if known else ""
     ceiling = "" if one.limit is None else f"limit {said(one.limit)}"
-    return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))), of)
+    return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))), of, ratio)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from inferdash import links, quantities
 from inferdash.links import Problem
 from inferdash.scenario import FIELDS, Choices, Scenario, Several, counts, is_number, mark
-from inferdash.studies import comparison
+from inferdash.studies import comparison, differing
 from inferdash.studies.comparison import answer
 from inferdash.studies.numbers import Headline, Row, Table, literal, show
 from inferdash.validated import Quantity
@@ -81,7 +81,7 @@ def table(page: str, found: Variants, *, address: str = "") -> Table:
     batches = [len({_batch(row[name]) for row in shown if name in row}) > 1 for name in names]
     rows = []
     for scenario, row in zip(found.scenarios, shown, strict=True):
-        label = comparison.said(found.field, scenario)
+        label = differing.said(found.field, scenario)
         if address:
             label = f"[{literal(label)}]({address}?{links.encode(scenario)})"
         cells = (_cell(row.get(name), batch=batch) for name, batch in zip(names, batches, strict=True))

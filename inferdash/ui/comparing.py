@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 
 from inferdash import quantities
-from inferdash.studies import comparison
+from inferdash.studies import differing
 from inferdash.studies.comparison import Beside
 from inferdash.studies.numbers import EXPECTED, Headline
 from inferdash.ui import state
@@ -18,7 +18,7 @@ def row() -> None:
     if pair.b is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="compared"):
-        st.text(f"B against A. {comparison.told(pair.a, pair.b)}")
+        st.text(f"B against A. {differing.told(pair.a, pair.b)}")
         if not state.presented():
             st.button("Swap", key="swap", type="tertiary", icon=":material/swap_horiz:", on_click=state.swap)
             for which in ("A", "B"):
@@ -35,8 +35,7 @@ def row() -> None:
 def numbers(found: Sequence[Beside], a: str, b: str) -> None:
     """Headline numbers of both in columns, with B to A, under what the page says of each."""
     rows = "".join(
-        f'<tr><th scope="row">{escape(one.name)}</th>{_cell(one.a)}{_cell(one.b)}<td>{escape(one.said)}</td></tr>'
-        for one in found
+        f'<tr><th scope="row">{escape(one.name)}</th>{_cell(one.a)}{_cell(one.b)}{_to_a(one)}</tr>' for one in found
     )
     heads = "".join(
         f'<th scope="col"><b>{name}</b> <small>{escape(said)}</small></th>' for name, said in (("A", a), ("B", b))
@@ -45,6 +44,12 @@ def numbers(found: Sequence[Beside], a: str, b: str) -> None:
         f'<table class="both"><thead><tr><td></td>{heads}<th scope="col">B to A</th></tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
+
+
+def _to_a(one: Beside) -> str:
+    """B to A in words, and whether that is better."""
+    mark = {True: "better", False: "worse", None: ""}[one.gained]
+    return f'<td class="{mark}">{escape(one.said)} <small>{mark}</small></td>'
 
 
 def _cell(shown: Headline | None) -> str:

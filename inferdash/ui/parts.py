@@ -17,7 +17,9 @@ from inferdash.facts.architecture import Architecture
 from inferdash.scenario import Scenario
 from inferdash.studies import comparison
 from inferdash.studies.check import evidence, verdict
+from inferdash.studies.differing import beyond_numbers
 from inferdash.studies.numbers import Headline, Table, literal
+from inferdash.studies.side_by_side import beside
 from inferdash.ui import comparing, state
 from inferdash.ui.controls import control
 
@@ -68,6 +70,8 @@ def result(
         if pair.b and both:
             st.title(comparison.sentence(page, pair.a, pair.b), anchor=False)
             comparing.numbers(found, *(comparison.answer(page, one).sentence for one in (pair.a, pair.b)))
+            if beyond := beyond_numbers(pair.a, pair.b):
+                st.caption(beyond)
         else:
             st.title(sentence, anchor=False)
             if shown:
@@ -92,7 +96,7 @@ def _mark(words: str) -> None:
 
 
 def _cell(shown: Headline) -> str:
-    label, value, unit, beside, _ = shown
+    value, unit = shown.value, shown.unit
     if value is None:
         number, small, exact = "not known", "", "an input is not known"
     else:
@@ -100,9 +104,9 @@ def _cell(shown: Headline) -> str:
         # "671 billion" under “Parameters” says it all.
         small = "" if unit == "parameters" else text.unit
         number, exact = text.number, f"{value:,.15g} {unit}"
-    below = f'<dd class="expected">{escape(beside)}</dd>' if beside else ""
+    below = f'<dd class="expected">{escape(shown.beside)}</dd>' if shown.beside else ""
     return (
-        f'<div><dt>{escape(label)}</dt><dd title="{escape(exact)}">{escape(number)}'
+        f'<div><dt>{escape(shown.label)}</dt><dd title="{escape(exact)}">{escape(number)}'
         f" <small>{escape(small)}</small></dd>{below}</div>"
     )
 
@@ -158,6 +162,13 @@ def chart(spec: dict[str, Any], rows: Rows | Callable[[Scenario], Rows], *, key:
         st.vega_lite_chart(filled(spec, of_b), key=key)
 
 
+def caption_of_both(sentence: Callable[[Scenario], str]) -> None:
+    """What is to be known of the scenario, in small words; of both scenarios where it is another thing of each."""
+    a, of_b = state.beside(), sentence(state.scenario())
+    of_a = sentence(a) if a else of_b
+    st.caption(plain(of_b if of_a == of_b else f"A: {of_a} B: {of_b}"))
+
+
 def _of_b_alone() -> None:
     if state.beside():
         st.caption("Of B:")
@@ -188,7 +199,7 @@ def _of_both(content: Table | Callable[[Scenario], Table]) -> Table:
     if not callable(content):
         return content
     a, b = state.beside(), content(state.scenario())
-    return comparison.beside(content(a), b) if a else b
+    return beside(content(a), b) if a else b
 
 
 _SIDE_BY_SIDE: Final = 6

@@ -13,7 +13,7 @@ import streamlit as st
 from inferdash import cards, links, pairs
 from inferdash.links import Problem
 from inferdash.pairs import Pair
-from inferdash.studies.comparison import markdown
+from inferdash.studies.side_by_side import markdown
 from inferdash.ui import state
 from inferdash.ui.copying import copy_button
 from inferdash.workbook import workbook

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import links, pairs, shipped
 from inferdash.pairs import Pair
-from inferdash.studies import comparison
+from inferdash.studies import comparison, differing
 from inferdash.studies.report import PAGES
 from inferdash.ui.server import FRAME
 from tests.pages.fields import field, unfolded
@@ -39,7 +39,7 @@ def test_a_page_shows_both(reader: AppTest, page: str) -> None:
     assert not [button for button in app.button if button.key == "reset_failed"]
     assert query(app) == pairs.encode(PAIR)
     a, b = PAIR.a, PAIR.edited
-    assert f"B against A. {comparison.told(a, b)}" in [one.value for one in app.text]
+    assert f"B against A. {differing.told(a, b)}" in [one.value for one in app.text]
     tables = [one.proto.body for one in app.get("html") if 'class="both"' in one.proto.body]
     if page == "traffic":
         assert not tables

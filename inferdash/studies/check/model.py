@@ -21,6 +21,7 @@ from inferdash.physics.parameters import (
     parameters,
 )
 from inferdash.scenario import Scenario
+from inferdash.studies import ratios
 from inferdash.studies.learn.experts import experts_of
 from inferdash.studies.numbers import Headline, Row, Table, number
 
@@ -139,10 +140,22 @@ def sentence(scenario: Scenario, result: Model) -> str:
 def headline_numbers(_: Scenario, result: Model) -> list[Headline]:
     """The four numbers on top."""
     return [
-        Headline("Parameters", result.parameters_total, "parameters"),
-        Headline("Active, without the input embedding", result.active_without_input_embedding, "parameters"),
-        Headline("Files in the maker’s format", result.weight_bytes_native, "B"),
-        Headline("Cache per further token, bf16", result.kv_bytes_per_further_token, "B"),
+        Headline("Parameters", result.parameters_total, "parameters", ratio=ratios.PARAMETERS),
+        Headline(
+            "Active, without the input embedding",
+            result.active_without_input_embedding,
+            "parameters",
+            ratio=ratios.ACTIVE,
+        ),
+        Headline(
+            "Files in the maker’s format", result.weight_bytes_native, "B", ratio=ratios.large("its files are {}")
+        ),
+        Headline(
+            "Cache per further token, bf16",
+            result.kv_bytes_per_further_token,
+            "B",
+            ratio=ratios.large("the cache of a further token is {}"),
+        ),
     ]
 
 

@@ -12,7 +12,7 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies import expected
+from inferdash.studies import expected, ratios
 from inferdash.studies.capacity import apart, batch_of, fewest, that_fit
 from inferdash.studies.learn import loading
 from inferdash.studies.numbers import EXPECTED, Estimate, Headline, Row, Table, leading, number, part, plain, show
@@ -250,13 +250,15 @@ def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
     together = result.compared_pass.of(lambda s: result.compared_batch / s)
     capacity = f" at {quantities.count(scenario.prompt, 'token')} each"
     shown = [
-        ("Total throughput", many, together, "tokens/s"),
-        ("Output speed per request", many, each, "tokens/s"),
-        ("Largest batch", capacity, result.capacity, "requests"),
-        ("Cost per million output tokens", many, result.usd_per_mtok_written_estimate, "$"),
+        ("Total throughput", many, together, "tokens/s", ratios.TOKENS),
+        ("Output speed per request", many, each, "tokens/s", ratios.SPEED),
+        ("Largest batch", capacity, result.capacity, "requests", ratios.FIT),
+        ("Cost per million output tokens", many, result.usd_per_mtok_written_estimate, "$", ratios.MILLION),
     ]
     kept = shown[2:3] if nothing_fits(scenario, result) else shown
-    return [leading(f"{of}{at}", one, unit, speed=scenario.speed, of=of) for of, at, one, unit in kept]
+    return [
+        leading(f"{of}{at}", one, unit, speed=scenario.speed, of=of, ratio=ratio) for of, at, one, unit, ratio in kept
+    ]
 
 
 def batch_table(result: Batching) -> Table:

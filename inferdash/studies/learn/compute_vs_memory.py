@@ -12,7 +12,7 @@ from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
 from inferdash.scenario.marks import AUTO
-from inferdash.studies import expected
+from inferdash.studies import expected, ratios
 from inferdash.studies.capacity import apart, batch_of, fewest, fitting, that_fit
 from inferdash.studies.expected import Expected
 from inferdash.studies.learn import speculation
@@ -232,20 +232,47 @@ def headline_numbers(scenario: Scenario, result: ComputeVsMemory) -> list[Headli
     each, at = quantities.count(scenario.prompt, "token"), f"batch {scenario.batch:,}"
     reached = result.expected
     fit = batch_of(scenario, tokens=scenario.prompt)
-    capacity = leading(f"Largest batch at {each} each", fit, "requests", of="Largest batch")
+    capacity = leading(f"Largest batch at {each} each", fit, "requests", of="Largest batch", ratio=ratios.FIT)
     if result.decode.pass_s is None:
         return [
             Headline(
-                f"Decode, {at}, memory read time (limit)", result.decode.load_s, "s", of="Memory read time of a decode"
+                f"Decode, {at}, memory read time (limit)",
+                result.decode.load_s,
+                "s",
+                of="Memory read time of a decode",
+                ratio=ratios.lasting("reading the memory for a decode takes {}"),
             ),
-            Headline(f"Decode, {at}, memory read", result.decode.bytes_read, "B", of="Memory read of a decode"),
-            Headline("Prefill, memory read time (limit)", result.prefill.load_s, "s"),
+            Headline(
+                f"Decode, {at}, memory read",
+                result.decode.bytes_read,
+                "B",
+                of="Memory read of a decode",
+                ratio=ratios.much("a decode reads {}"),
+            ),
+            Headline(
+                "Prefill, memory read time (limit)",
+                result.prefill.load_s,
+                "s",
+                ratio=ratios.lasting("reading the memory for the prefill takes {}"),
+            ),
             capacity,
         ]
     return [
-        at_limit(f"Decode pass, {at}", reached.decode, "s", of="Decode pass"),
-        at_limit(f"{_SPEED}, {at}", reached.decode.of(lambda pass_s: 1 / pass_s), "tokens/s", of=_SPEED),
-        at_limit("Prefill of the prompt", reached.prefill, "s"),
+        at_limit(
+            f"Decode pass, {at}",
+            reached.decode,
+            "s",
+            of="Decode pass",
+            ratio=ratios.lasting("a decode pass takes {}"),
+        ),
+        at_limit(
+            f"{_SPEED}, {at}",
+            reached.decode.of(lambda pass_s: 1 / pass_s),
+            "tokens/s",
+            of=_SPEED,
+            ratio=ratios.SPEED,
+        ),
+        at_limit("Prefill of the prompt", reached.prefill, "s", ratio=ratios.lasting("the prefill takes {}")),
         capacity,
     ]
 

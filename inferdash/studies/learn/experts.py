@@ -16,6 +16,7 @@ from inferdash.physics import memory
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
+from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, number
 
 NAME: Final = "experts"
@@ -155,10 +156,20 @@ def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
 def headline_numbers(_: Scenario, result: ExpertNumbers) -> list[Headline]:
     """The four numbers on top."""
     return [
-        Headline("Parameters", result.parameters, "parameters"),
-        Headline("Active per token, without the input embedding", result.active_parameters, "parameters"),
-        Headline("Operations per token, without attention", result.operations_per_token, "FLOP"),
-        Headline("Fewest GPUs for the parameters", result.min_gpus, "GPUs"),
+        Headline("Parameters", result.parameters, "parameters", ratio=ratios.PARAMETERS),
+        Headline(
+            "Active per token, without the input embedding",
+            result.active_parameters,
+            "parameters",
+            ratio=ratios.ACTIVE,
+        ),
+        Headline(
+            "Operations per token, without attention",
+            result.operations_per_token,
+            "FLOP",
+            ratio=ratios.many("a token takes {} operations", "less"),
+        ),
+        Headline("Fewest GPUs for the parameters", result.min_gpus, "GPUs", ratio=ratios.GPUS),
     ]
 
 

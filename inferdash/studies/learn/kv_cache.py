@@ -15,6 +15,7 @@ from inferdash.physics import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
+from inferdash.studies import ratios
 from inferdash.studies.learn import loading
 from inferdash.studies.numbers import Headline, Row, Table, number
 
@@ -130,17 +131,26 @@ def sentence(scenario: Scenario, result: KVCache) -> str:
 def headline_numbers(_: Scenario, result: KVCache) -> list[Headline]:
     """The numbers on top: four, or three where no cache of a request outweighs the parameters."""
     shown: list[Headline] = [
-        Headline("Cache per token", result.bytes_per_token, "B"),
-        Headline("Cache per request after its prompt", result.bytes_per_request, "B"),
+        Headline("Cache per token", result.bytes_per_token, "B", ratio=ratios.large("the cache of a token is {}")),
+        Headline(
+            "Cache per request after its prompt",
+            result.bytes_per_request,
+            "B",
+            ratio=ratios.large("the cache of a request is {}"),
+        ),
         Headline(
             f"Memory read per pass, {result.long_tokens:,} tokens vs none",
             result.long_pass_ratio,
             "times",
             of="Memory read per pass, a long context vs none",
+            ratio=ratios.UNSAID,
         ),
     ]
     if result.crossover_tokens is not None:
-        shown.append(Headline("Cache of a request outgrows parameters at", result.crossover_tokens, "tokens"))
+        outgrows = ratios.many("a cache outgrows the parameters at {} tokens")
+        shown.append(
+            Headline("Cache of a request outgrows parameters at", result.crossover_tokens, "tokens", ratio=outgrows)
+        )
     return shown
 
 

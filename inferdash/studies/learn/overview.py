@@ -6,6 +6,7 @@ from typing import Final
 from inferdash import quantities
 from inferdash.formula import remembered
 from inferdash.scenario import Scenario
+from inferdash.studies import ratios
 from inferdash.studies.capacity import FEWER_REQUESTS, apart, fewest, that_fit, with_fewer_requests
 from inferdash.studies.learn import batching, compute_vs_memory
 from inferdash.studies.numbers import EXPECTED, Estimate, Headline, leading, number, part
@@ -99,16 +100,19 @@ def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
     fit = that_fit(scenario, tokens=scenario.prompt)
     capacity = f" at {quantities.count(scenario.prompt, 'token')} each"
     shown = [
-        ("Output speed per request", f", batch {scenario.batch:,}", result.output_speed, "tokens/s"),
-        ("Time to first token", "", result.time_to_first_token, "s"),
-        ("Largest batch", capacity, result.capacity, "requests"),
+        ("Output speed per request", f", batch {scenario.batch:,}", result.output_speed, "tokens/s", ratios.SPEED),
+        ("Time to first token", "", result.time_to_first_token, "s", ratios.FIRST),
+        ("Largest batch", capacity, result.capacity, "requests", ratios.FIT),
         (
             "Cost per million output tokens",
             f", batch {result.compared_batch:,}",
             result.usd_per_mtok_written_estimate,
             "$",
+            ratios.MILLION,
         ),
     ]
     if apart(scenario):
         shown = shown[2:3] if not fit else shown[1:] if fit < scenario.batch else shown
-    return [leading(f"{of}{at}", one, unit, speed=scenario.speed, of=of) for of, at, one, unit in shown]
+    return [
+        leading(f"{of}{at}", one, unit, speed=scenario.speed, of=of, ratio=ratio) for of, at, one, unit, ratio in shown
+    ]

@@ -15,7 +15,7 @@ from inferdash.physics import kv_cache, memory, quantization
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
-from inferdash.studies import expected
+from inferdash.studies import expected, ratios
 from inferdash.studies.numbers import Headline, Row, Table, number, plain, show
 
 NAME: Final = "quantization"
@@ -180,14 +180,17 @@ def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]
     """The four numbers on top."""
     by_name = {line.format: line for line in result.formats}
     return [
-        Headline("Parameters in bf16", by_name["bf16"].bytes, "B"),
-        Headline("Parameters in fp8", by_name["fp8"].bytes, "B"),
-        Headline("Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B"),
+        Headline("Parameters in bf16", by_name["bf16"].bytes, "B", ratio=ratios.much("the parameters in bf16 take {}")),
+        Headline("Parameters in fp8", by_name["fp8"].bytes, "B", ratio=ratios.much("in fp8 {}")),
+        Headline(
+            "Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B", ratio=ratios.much("in int4 {}")
+        ),
         Headline(
             f"{scenario.bits}-bit weight, scale included",
             result.bits_per_weight,
             "bits",
             of="Weight, scale included",
+            ratio=ratios.many("a weight with its share of the scale takes {} bits", "less"),
         ),
     ]
 

@@ -12,10 +12,11 @@ from inferdash.facts.prices import PriceList, Rates
 from inferdash.formula import remembered, section
 from inferdash.pricing import feature
 from inferdash.scenario import OWN, Scenario, counts
+from inferdash.studies import ratios
 from inferdash.studies.check import own_accelerators
 from inferdash.studies.check.own_accelerators import Own
 from inferdash.studies.numbers import Headline, Row, Table, number, part
-from inferdash.studies.price import session
+from inferdash.studies.price import rented, session
 from inferdash.studies.price.api import compared_with, known_price, rules_of, unpriced
 from inferdash.studies.price.session import month_usd, sessions_a_month
 
@@ -43,7 +44,7 @@ class FeatureCost:
     per_turn_usd: float = number("$", "per turn, on average")
     per_session_usd: float = number("$", "per session")
     per_user_month_usd: float | None = number("$", "per user per month")
-    month_usd: float = number("$", "all users, per month")
+    month_usd: float = number("$", "all users, per month, on the API")
     month_without_cache_usd: float = number("$", "the same without a cache")
     month_twofold_usd: float = number("$", "a month at twice the usage")
     month_tenfold_usd: float = number("$", "a month at ten times the usage")
@@ -106,6 +107,9 @@ def months(scenario: Scenario) -> list[float]:
 
 def sentence(scenario: Scenario, result: FeatureCost) -> str:
     """The result in words; a loss is called a loss."""
+    if rented.chosen(scenario):
+        elsewhere = f"{_where(scenario)} it would be {quantities.shown(result.month_usd, '$')}"
+        return rented.sentence(scenario, _own(scenario, result), use=_use(scenario), elsewhere=elsewhere)
     month = quantities.shown(result.month_usd, "$")
     each_month = "" if scenario.use_as == "month" else " a month"
     said = f"{_use(scenario)} cost {month}{each_month} {_where(scenario)}{session.service(scenario)}"
@@ -173,14 +177,37 @@ def _where(scenario: Scenario) -> str:
     return "at your own prices" if scenario.api == OWN else f"on {scenario.price.name}"
 
 
-def headline_numbers(_: Scenario, result: FeatureCost) -> list[Headline]:
+def _own(scenario: Scenario, result: FeatureCost) -> Own:
+    """The feature on rented accelerators, as the scenario shows speeds."""
+    return result.own if scenario.speed == "limit" else result.own_expected
+
+
+def rented_gpus(scenario: Scenario, result: FeatureCost) -> int | None:
+    """Rented accelerators that the busiest hour takes; None where they cannot serve it."""
+    return _own(scenario, result).gpus
+
+
+def headline_numbers(scenario: Scenario, result: FeatureCost) -> list[Headline]:
     """The four numbers on top."""
+    if rented.chosen(scenario):
+        requests = sessions_a_month(scenario) * scenario.turns
+        return rented.headline_numbers(scenario, _own(scenario, result), requests=requests)
     return [
-        Headline("A month", result.month_usd, "$"),
-        Headline("A request", result.per_turn_usd, "$")
+        Headline("A month", result.month_usd, "$", ratio=ratios.MONTH),
+        Headline("A request", result.per_turn_usd, "$", ratio=ratios.REQUEST)
         if result.per_user_month_usd is None
-        else Headline("Per user per month", result.per_user_month_usd, "$"),
-        Headline("Without caching", result.month_without_cache_usd, "$"),
+        else Headline(
+            "Per user per month",
+            result.per_user_month_usd,
+            "$",
+            ratio=ratios.USER,
+        ),
+        Headline(
+            "Without caching",
+            result.month_without_cache_usd,
+            "$",
+            ratio=ratios.cost("a month without caching costs {}", told_by="A month"),
+        ),
         Headline("Cached share of input", result.read_share, "%"),
     ]
 
@@ -192,6 +219,9 @@ def subject(scenario: Scenario) -> str:
         sessions = f"{scenario.sessions:g} session{'' if scenario.sessions == 1 else 's'} a day of {turns}"
     else:
         sessions = f"sessions of {turns}"
+    if rented.chosen(scenario):
+        machine = f"{scenario.architecture.name} on rented {scenario.hardware.name}"
+        return f"{_use(scenario)}, {sessions}, {machine} at ${scenario.rent:g} a GPU-hour"
     day = "" if scenario.api == OWN else f", prices of {scenario.prices}"
     return f"{_use(scenario)}, {sessions} {_where(scenario)}{session.service(scenario)}{day}"
 
@@ -235,12 +265,23 @@ def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     """Dollars of a month by kind of token: as it is, with the best marking, without a cache, and as a batch."""
     price = scenario.price
     now = session.marking(scenario, price)
+    if rented.chosen(scenario):
+        own = _rent_of_a_month(scenario)
+        here = {"as it is": own} if any(own.values()) else {}
+        return bars_of(here | {"on the API": kinds_of_a_month(scenario, now)})
     ways = {"as it is": kinds_of_a_month(scenario, now)}
     best = session.best_marking(scenario, price)
     if session.is_markable(scenario) and best != now:
         ways["best marking"] = kinds_of_a_month(scenario, best)
     ways["no cache"] = kinds_of_a_month(scenario, "none")
     return bars_of(ways)
+
+
+def _rent_of_a_month(scenario: Scenario) -> dict[str, float]:
+    found = study(scenario)
+    whole = found.tokens
+    prompt = whole.fresh + whole.written + whole.read
+    return rented.kinds(_own(scenario, found), prompt=prompt, output=whole.output)
 
 
 def cost_table(result: FeatureCost) -> Table:

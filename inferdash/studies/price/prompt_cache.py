@@ -13,7 +13,7 @@ from inferdash.physics.passes import one_pass, prefill
 from inferdash.pricing import prompt_cache as pricing
 from inferdash.pricing.tokens import Tokens, bill
 from inferdash.scenario import CHANGES, OWN, PARTS, Scenario
-from inferdash.studies import expected
+from inferdash.studies import expected, ratios
 from inferdash.studies.numbers import Estimate, Headline, Row, Table, number, part, plain
 from inferdash.studies.price.api import resolved, rules_of
 
@@ -166,9 +166,19 @@ def headline_numbers(_: Scenario, result: PromptCache) -> list[Headline]:
     """The four numbers on top."""
     factor = result.saving_factor
     return [
-        Headline("Billed input, cache hit", result.later_request_tokens, "tokens"),
-        Headline("Billed input, no cache", result.uncached_request_tokens, "tokens"),
-        Headline("A cache hit is cheaper by", factor or 1.0, "times" if factor else "%"),
+        Headline(
+            "Billed input, cache hit",
+            result.later_request_tokens,
+            "tokens",
+            ratio=ratios.much("a cache hit bills {} input"),
+        ),
+        Headline(
+            "Billed input, no cache",
+            result.uncached_request_tokens,
+            "tokens",
+            ratio=ratios.much("a request without a cache bills {} input"),
+        ),
+        Headline("A cache hit is cheaper by", factor or 1.0, "times" if factor else "%", ratio=ratios.UNSAID),
         Headline("Break-even hit rate", result.break_even_read_share, "%"),
     ]
 

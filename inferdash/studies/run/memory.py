@@ -11,7 +11,7 @@ from inferdash.physics import kv_cache, memory
 from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
-from inferdash.studies import expected
+from inferdash.studies import expected, ratios
 from inferdash.studies.capacity import apart, batch_of, fewest
 from inferdash.studies.learn.experts import experts_of
 from inferdash.studies.numbers import Estimate, Headline, Row, Table, leading, number, part, plain, show
@@ -120,10 +120,20 @@ def sentence(scenario: Scenario, result: Memory) -> str:
 def headline_numbers(scenario: Scenario, result: Memory) -> list[Headline]:
     """The four numbers on top."""
     return [
-        Headline("Parameters on one GPU", result.parameters_bytes, "B"),
-        Headline("Caches of the batch on one GPU", result.caches_bytes, "B"),
-        leading("Requests that fit", result.capacity, "requests", speed=scenario.speed),
-        Headline("Fewest GPUs for this batch", result.fewest_gpus, "GPUs"),
+        Headline(
+            "Parameters on one GPU",
+            result.parameters_bytes,
+            "B",
+            ratio=ratios.large("the parameters on one GPU are {}"),
+        ),
+        Headline(
+            "Caches of the batch on one GPU",
+            result.caches_bytes,
+            "B",
+            ratio=ratios.large("the caches of the batch on one GPU are {}"),
+        ),
+        leading("Requests that fit", result.capacity, "requests", speed=scenario.speed, ratio=ratios.FIT),
+        Headline("Fewest GPUs for this batch", result.fewest_gpus, "GPUs", ratio=ratios.GPUS),
     ]
 
 

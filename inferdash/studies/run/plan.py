@@ -15,6 +15,7 @@ from inferdash.scenario.speculating import METHODS
 from inferdash.serving.candidates import Candidate, Failure
 from inferdash.serving.offers import NODE
 from inferdash.serving.planner import Confirmation, Plan
+from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.run.planning import obstacle, planned, server_s, starts
 
@@ -134,8 +135,15 @@ def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
     figures = (
         (None,) * 4 if found is None else (found.usd_per_hour, found.usd_per_month, found.ttft_p90_s, found.itl_p90_s)
     )
-    labels = ("Rent per hour", "Rent per month", f"Time to first token, p90 {how}", f"Inter-token latency, p90 {how}")
-    return [Headline(*cell) for cell in zip(labels, figures, ("$", "$", "s", "s"), strict=True)]
+    told = (
+        ("Rent per hour", "$", ratios.cost("the cheapest set-up costs {} an hour")),
+        ("Rent per month", "$", ratios.cost("the cheapest set-up costs {} a month", told_by="Rent per hour")),
+        (f"Time to first token, p90 {how}", "s", ratios.FIRST),
+        (f"Inter-token latency, p90 {how}", "s", ratios.BETWEEN),
+    )
+    return [
+        Headline(label, value, unit, ratio=ratio) for (label, unit, ratio), value in zip(told, figures, strict=True)
+    ]
 
 
 def cost_sentence(scenario: Scenario, result: Meeting) -> str:

@@ -10,6 +10,7 @@ from inferdash.scenario import Scenario
 from inferdash.scenario.operation import SCHEDULES
 from inferdash.serving import summary as summaries
 from inferdash.serving.summary import Summary
+from inferdash.studies import ratios
 from inferdash.studies.capacity import fewest, that_fit
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.run import disaggregation
@@ -214,18 +215,24 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
         return "" if value is None else f"limit {quantities.shown(value, unit)}"
 
     return [
-        Headline(f"Time to first token, p90 {how}", result.ttft_s.p90, "s", below(best.ttft_s.p90, "s")),
-        Headline(f"Inter-token latency, p90 {how}", result.itl_s.p90, "s", below(best.itl_s.p90, "s")),
+        Headline(
+            f"Time to first token, p90 {how}", result.ttft_s.p90, "s", below(best.ttft_s.p90, "s"), ratio=ratios.FIRST
+        ),
+        Headline(
+            f"Inter-token latency, p90 {how}", result.itl_s.p90, "s", below(best.itl_s.p90, "s"), ratio=ratios.BETWEEN
+        ),
         Headline(
             f"Output throughput {how}",
             result.throughput_out_tok_per_s,
             "tokens/s",
+            ratio=ratios.TOKENS,
         ),
         Headline(
             f"Capacity {how}",
             result.ceiling_requests_per_s,
             "requests/s",
             below(best.ceiling_requests_per_s, "requests/s"),
+            ratio=ratios.many("{} requests per second can be served", "more"),
         ),
     ]
 
