@@ -37,6 +37,10 @@ _REASONS: Final = {
         "was answered by a service with unknown prices",
         "were answered by a service with unknown prices",
     ),
+    "gateway": (
+        "was answered from a gateway’s own cache, so no API billed it; remove it",
+        "were answered from a gateway’s own cache, so no API billed them; remove them",
+    ),
     "running": ("has only a running total", "have only a running total"),
     "ids": ("has block ids that are neither numbers nor text", "have block ids that are neither numbers nor text"),
     "blocks": (

@@ -399,6 +399,16 @@ def test_a_turn_is_what_it_adds_to_its_thread(lines: str, prompts: list[int], le
     assert not left_out or any("only a running total" in problem for problem in trace.problems)
 
 
+@pytest.mark.parametrize("said", [{"cached": True}, {"cache_hit": True}, {"cache_hit": "True"}, {"cacheHit": "true"}])
+def test_what_a_gateway_answered_itself_is_not_billed(said: dict[str, Any]) -> None:
+    record = {"model": "gpt-4o-mini", "tokens_in": 100, "tokens_out": 20}
+    trace = Trace(io.BytesIO(json.dumps(record | said).encode()))
+    assert not [*trace.requests()]
+    assert "a gateway’s own cache" in trace.problems[0]
+    billed = Trace(io.BytesIO(json.dumps(record | {name: type(value)() for name, value in said.items()}).encode()))
+    assert [one.input_tokens for one in billed.requests()] == [100]
+
+
 def test_a_turn_of_grok_has_its_model_its_requests_and_its_cost() -> None:
     found = next(case["record"] for case in RECORDS if case["source"].startswith("Grok"))
     request = next(Trace(io.BytesIO(json.dumps(found).encode())).requests())

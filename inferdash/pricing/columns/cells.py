@@ -8,7 +8,7 @@ import ibis
 
 from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.services import SPELLED, STANDARD, YES
-from inferdash.pricing.dialects.shapes import FLAGS, TEXTS, Path
+from inferdash.pricing.dialects.shapes import FLAGS, TEXTS, Path, is_hit
 from inferdash.pricing.values import MOST_TOKENS
 
 Form: TypeAlias = Literal["json", "text", "int", "real", "decimal", "time"]
@@ -54,7 +54,7 @@ class Column:
             return own.notnull() & own.re_search(r'^("\s*[-+.]?[0-9]|[^"\[]|\[[^{"\[])')
         if self.way[-1] in TEXTS and self.form == "text":
             return own.notnull() & own.re_search(r"^\s*[-+.]?[0-9]")
-        if normal(self.way[-1]) in FLAGS:
+        if normal(self.way[-1]) in FLAGS or is_hit(self.way):
             return own.notnull() & (own < "n") | own.startswith("t") if self.form == "json" else own.notnull()
         # Numbers, quotes, and NaN and Infinity, which no number of tokens is, come before all else that JSON has.
         return own.notnull() & (own < "O") if self.form == "json" else own.notnull()

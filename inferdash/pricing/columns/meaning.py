@@ -18,6 +18,7 @@ from inferdash.pricing.dialects.equations import Form
 from inferdash.pricing.dialects.fitting import Fit
 from inferdash.pricing.dialects.plans import Layout, Place, layout_of, plan
 from inferdash.pricing.dialects.services import SERVED, STANDARD
+from inferdash.pricing.dialects.shapes import is_hit
 
 NUMBERS: Final = ("input", "output", "read", "written", "hour")
 """Whole numbers that a meaning has."""
@@ -141,6 +142,8 @@ def _is_plain(own: Layout, *, timed: bool) -> bool:
     fees = [(what, name) for _, what, name in own.fees]
     lacks_time = timed and not own.roles["time"] and not own.roles["time_ms"]
     ticks = own.roles["ticks"] and not own.roles["cost"]
+    if any(is_hit(path) for _, path in own.suspects):
+        return False
     return bool(own.counts) and not own.running and not lacks_time and not ticks and len(fees) == len(set(fees))
 
 

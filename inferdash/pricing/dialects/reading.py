@@ -15,8 +15,8 @@ from inferdash.pricing.dialects.fitting import Counted, Fit
 from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.plans import Layout, Plan, agreed, layout, layout_of, placed, plan, shown
 from inferdash.pricing.dialects.roles import ANSWERS, SHELLS
-from inferdash.pricing.dialects.services import SERVED, STANDARD, service_of
-from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_like, is_text_level
+from inferdash.pricing.dialects.services import SERVED, STANDARD, YES, service_of
+from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_hit, is_like, is_text_level
 from inferdash.pricing.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens, ungrouped
 
 _MOST_SHAPES: Final = 512
@@ -86,6 +86,8 @@ class Reader:
         for place, path in own.suspects:
             if _is_count(others[place]):
                 raise UnreadLineError("unknown", _unknown(path))
+            if is_hit(path) and _is_yes(others[place]):
+                raise UnreadLineError("gateway", shown(path))
         if not own.counts:
             _no_counts(record, own)
             return None
@@ -188,10 +190,12 @@ class Reader:
         """Values that are no plain numbers: a prompt or an answer that is a text is no count."""
         kept, numbers = [], []
         for path, value in zip(own.counts, values, strict=True):
+            if is_hit(path) and _is_yes(value):
+                raise UnreadLineError("gateway", shown(path))
             if not (path[-1] in TEXTS and _is_text(value)):
                 kept.append(path)
                 is_loose = (one := placed(path)) is not None and one[1] in loose_names()
-                numbers.append(0 if is_loose else tokens(value, missing="tokens"))
+                numbers.append(0 if is_loose or (value is False and is_hit(path)) else tokens(value, missing="tokens"))
         if not kept:
             raise UnreadLineError("tokens")
         return self._plan(tuple(kept)), numbers
@@ -253,6 +257,10 @@ def _numbers(values: list[Any], types: Collection[type]) -> list[int] | None:
 
 def _is_text(value: Any) -> bool:
     return type(value) is str and not value.strip().replace(".", "").replace(",", "").lstrip("-").isdigit()
+
+
+def _is_yes(value: Any) -> bool:
+    return value is True or (type(value) is str and value in YES)
 
 
 def _is_count(value: Any) -> bool:

@@ -37,6 +37,9 @@ _AS_TEXT: Final = frozenset(
 LABELS: Final = ("ttl", "modality", "key")
 """What names the members of a list of counts."""
 FLAGS: Final = frozenset(("batch", "isbatch"))
+_HITS: Final = frozenset(("cached", "cachehit", "iscachehit"))
+"""Names that may say that a gateway answered from a cache of its own."""
+_KEPT_FLAGS: Final = FLAGS | _HITS
 """Names whose truth says something."""
 _LABELLED: Final = frozenset(LABELS)
 _PLAIN: Final = frozenset((int, float, str))
@@ -55,7 +58,7 @@ class Level:
             text_or_count = name in TEXTS and (kind in {str, list, bool})
             if kind is dict or kind is list or text_or_count or (kind is str and is_text_level(name)):
                 inner.append(name)
-            elif kind in _PLAIN or (kind is bool and normal(name) in FLAGS):
+            elif kind in _PLAIN or (kind is bool and normal(name) in _KEPT_FLAGS):
                 self.values.append(name)
         self.inner = tuple(inner)
         self.kept = len(names) <= _MOST_NAMES and all(len(name) <= LONGEST_NAME for name in names)
@@ -115,6 +118,11 @@ def _opened(name: str, value: Any) -> Any:
             return found
         return True if name in TEXTS and not (value and type(value[0]) in {dict, str, list}) else None
     return True if name in TEXTS else None
+
+
+def is_hit(path: Path) -> bool:
+    """Whether a yes at the end of a path says that a gateway answered from a cache of its own."""
+    return normal(path[-1]) in _HITS
 
 
 def is_text_level(name: str) -> bool:
