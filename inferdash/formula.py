@@ -98,6 +98,16 @@ def recording() -> Iterator[list[Step]]:
         _steps.reset(token)
 
 
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Keeps no formula that is called inside, whoever records outside: thousands that nobody would read."""
+    token = _steps.set(None)
+    try:
+        yield
+    finally:
+        _steps.reset(token)
+
+
 def once(steps: Iterable[Step]) -> list[Step]:
     """The same formula with the same numbers once under each heading."""
     return list({(step.section, step.formula.name, step.text): step for step in steps}.values())

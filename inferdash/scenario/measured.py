@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.engine import Bands, Engine
-from inferdash.formula import recording
+from inferdash.formula import unrecorded
 from inferdash.physics.calibration import IN_A_PREFILL, PARTS, moved, parts_of
 from inferdash.physics.expected import (
     ExpectedPass,
@@ -212,7 +212,7 @@ def _value(kind: str, text: str) -> float:
 
 def _checked(one: Measured) -> Measured:
     """The measurement, unless no peak is known or it beats the limit."""
-    with recording():
+    with unrecorded():
         limit_s = one.limit_s
         if limit_s is None:
             refuse(f"needs the peak of {one.machine.hardware.name}, which is not known")
@@ -252,7 +252,7 @@ def calibrated(key: str, own: tuple[Measured, ...]) -> Engine:
         own: the measurements, at least one.
     """
     engine = library.engines()[key]
-    with recording():
+    with unrecorded():
         parts = [
             parts_of(
                 one.expected(engine),

@@ -6,7 +6,7 @@ from typing import Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.engine import Band, Engine
-from inferdash.formula import recording
+from inferdash.formula import unrecorded
 from inferdash.scenario import Scenario, measured
 from inferdash.scenario.measured import KINDS, LONGEST, MOST, Measured
 from inferdash.studies.numbers import Row, Table
@@ -73,7 +73,7 @@ def sentence(scenario: Scenario) -> str:
         return f"None of your measurements is of {here}, so none counts for it."
     count = quantities.count(len(own), "measurement")
     said = f"{count} of {here} count{'s' if len(own) == 1 else ''} on every page."
-    with recording():
+    with unrecorded():
         torn = [one for one in own if not 1 / _APART < one.seconds / one.expected_s(scenario.program) < _APART]
     return f"{said} They disagree with each other: the table shows by how much." if torn else said
 
@@ -84,7 +84,7 @@ def table(scenario: Scenario) -> Table:
     for one in scenario.measurements:
         own = one.same_set_up(scenario)
         shipped = library.engines()[one.machine.engine]
-        with recording():
+        with unrecorded():
             before = _as_measured(one, shipped)
             now = _as_measured(one, scenario.program) if own else "does not count here"
         subject = f"{one.machine.architecture.name} on {one.machine.gpus:,} × {one.machine.hardware.name}"

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.formula import Number, recording, section
+from inferdash.formula import Number, section, unrecorded
 from inferdash.physics import steady_state
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import expected_pass
@@ -101,7 +101,7 @@ def planned(scenario: Scenario) -> Plan | None:
 def _planned(scenario: Scenario) -> Plan | None:
     if obstacle(scenario):
         return None
-    with recording():
+    with unrecorded():
         kept = _curves(only(scenario, _SHAPE)) if _scored(scenario) <= _KEPT else None
         return planner.plan(demand(scenario), offer(scenario), blocks=kept, seed=scenario.seed)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from inferdash.formula import recording
+from inferdash.formula import unrecorded
 from inferdash.physics.drafters import beside
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.scenario import BASE, Scenario
@@ -87,7 +87,7 @@ class Run:
     def summary(self, scenario: Scenario) -> Summary:
         """What came of it, of all replicas, with the scenario's targets."""
         arrival_s = self.asked.arrival_s
-        with recording():
+        with unrecorded():
             return summary(
                 self.asked,
                 self.served,
@@ -340,7 +340,7 @@ def _times(scenario: Scenario, longest: int) -> PassTimes | None:
     if longest > LONGEST:
         return None
     engine = scenario.program if scenario.speed == "expected" else None
-    with recording():
+    with unrecorded():
         return pass_times(
             scenario.deployment,
             engine,

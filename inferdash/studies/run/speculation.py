@@ -7,7 +7,7 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.facts.acceptance import LONGEST, curves
-from inferdash.formula import Number, recording
+from inferdash.formula import Number, unrecorded
 from inferdash.physics.drafters import Proposals, beside, round_of
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.passes import decode
@@ -35,7 +35,7 @@ def gains(scenario: Scenario, proposals: Proposals, *, batch: Number) -> Number 
     one = scenario.served
     machine, past = one.deployment, one.prompt + one.answer / 2
     engine = one.program if one.speed == "expected" else None
-    with recording():
+    with unrecorded():
         plain: Any = decode(machine, requests=batch, past=past)
         if engine is not None:
             plain = expected_pass(machine, engine, plain, requests=batch, positions=1)
