@@ -4,7 +4,6 @@ import os
 from typing import Final
 
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram, start_http_server
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from inferdash.http import app as api
 from inferdash.studies.report import PAGES
@@ -15,6 +14,7 @@ _ADDRESS: Final = os.environ.get("INFERDASH_METRICS", "")
 _PATHS: Final = {"/": "/", "/healthz": "/healthz", "/readyz": "/readyz", "/mcp": "/mcp"} | {
     f"/{name.replace('_', '-')}": "page" for name in PAGES
 }
+_OF_PROGRAMS: Final = {f"/api{one.path}" for one in api.routes if hasattr(one, "path")}
 _FOLDERS: Final = {
     "/_stcore/upload_file/": "upload",
     "/media/": "download",
@@ -23,7 +23,7 @@ _FOLDERS: Final = {
     "/card/": "preview",
     "/oembed": "preview",
 }
-_REQUESTS: Final = Counter("inferdash_requests", "Requests over HTTP.", ["route", "status"])
+REQUESTS: Final = Counter("inferdash_requests", "Requests over HTTP.", ["route", "status"])
 RUN_S: Final = Histogram(
     "inferdash_run_seconds",
     "Seconds of a run of a page, those that a newer one ended included.",
@@ -33,30 +33,11 @@ RUN_S: Final = Histogram(
 _SESSIONS: Final = Gauge("inferdash_sessions", "Sessions that are connected.")
 
 
-class Counted:
-    """Counts requests by route and status."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                _REQUESTS.labels(route(scope["path"]), str(message["status"])).inc()
-            await send(message)
-
-        await self.app(scope, receive, counted)
-
-
 def route(path: str) -> str:
     """What a path is counted as: there are few of them, whatever is asked for."""
     if path in _PATHS:
         return _PATHS[path]
-    if path in {f"/api{one.path}" for one in api.routes if hasattr(one, "path")}:
+    if path in _OF_PROGRAMS:
         return path
     return next((name for start, name in _FOLDERS.items() if path.startswith(start)), "other")
 

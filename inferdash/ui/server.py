@@ -1,4 +1,4 @@
-"""The server around the dashboard: routes, warm-up, health, headers."""
+"""The server around the dashboard: routes, warm-up, health."""
 
 import asyncio
 import gc
@@ -10,13 +10,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from streamlit import get_option, runtime
 
 from inferdash import cards, http, links
@@ -26,6 +24,7 @@ from inferdash.pairs import Pair
 from inferdash.serving.simulator import prepare
 from inferdash.studies.report import STUDIES
 from inferdash.ui import document, draining, metrics, preview
+from inferdash.ui.responses import Responses
 
 FRAME: Final = Path(__file__).with_name("frame.py")
 """The script that Streamlit runs. It lies where no folder `pages` is beside it, which Streamlit would take over."""
@@ -39,49 +38,6 @@ _NOT_STICKY: Final = (
     "This file belongs to a session that is not here: it has ended, or several servers stand behind one name without "
     "sticky sessions."
 )
-_HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
-_POLICY: Final = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:; worker-src 'self' "
-    "blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' "
-    "ws: wss: data: blob:; media-src 'self' data: blob:; frame-src 'self'; object-src 'none'; form-action 'self'; "
-    "base-uri 'self'"
-)
-"""A page takes nothing from elsewhere, whatever a file or a link says; Streamlit's charts compile their formulas."""
-_NOT_FRAMED: Final = "; frame-ancestors 'self'"
-
-
-class SecurityHeaders:
-    """Adds headers to each response; other sites may frame a page only where its link says `embed=true`."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        embedded = b"embed=true" in scope["query_string"].split(b"&")
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(_HEADERS)
-                headers.append("Content-Security-Policy", _POLICY + ("" if embedded else _NOT_FRAMED))
-            await send(message)
-
-        await self.app(scope, receive, with_headers)
-
-
-class GzipStatic:
-    """Compresses static files, which Streamlit sends as they are; the rest passes untouched."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.plain = app
-        self.compressed = GZipMiddleware(app, minimum_size=1024, compresslevel=6)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        static = scope["type"] == "http" and "/static/" in scope["path"]
-        await (self.compressed if static else self.plain)(scope, receive, send)
 
 
 async def _first_page(request: Request) -> RedirectResponse:
@@ -154,4 +110,4 @@ ROUTES: Final = [
     *preview.ROUTES,
     *document.ROUTES,
 ]
-MIDDLEWARE: Final = [Middleware(metrics.Counted), Middleware(SecurityHeaders), Middleware(GzipStatic)]
+MIDDLEWARE: Final = [Middleware(Responses)]
