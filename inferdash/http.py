@@ -9,8 +9,8 @@ import json
 import os
 import sys
 import tempfile
+from collections import OrderedDict
 from collections.abc import Callable
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -20,6 +20,7 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as AnyHTTPException
 
 from inferdash import __version__, answers
@@ -30,6 +31,8 @@ _AT_ONCE: Final = BoundedSemaphore(2)
 _PATIENCE_S: Final = 20.0
 _KEPT: Final = 256
 """Answers that are kept, by their links; the largest has some 70 kB."""
+_ANSWERS: Final[OrderedDict[tuple[Any, ...], tuple[bytes, str]]] = OrderedDict()
+"""By what was asked of whom, the latest last; only the server's own loop is here."""
 _FILE_S: Final = 120.0
 """After which a file is given up."""
 MOST_BYTES: Final = int(os.environ.get("INFERDASH_API_BYTES", "20000000"))
@@ -85,49 +88,55 @@ async def _unread(_: Request, error: RequestValidationError) -> JSONResponse:
     return JSONResponse({"problems": said}, 422)
 
 
-@lru_cache(maxsize=_KEPT)
-def _written(answer: Callable[..., dict[str, Any]], *asked: str) -> tuple[bytes, str]:
-    """An answer as JSON, and its tag; kept by the link that it is of."""
-    text = json.dumps(answer(*asked), allow_nan=False, ensure_ascii=False).encode()
-    return text, f'"{sha256(text).hexdigest()[:32]}"'
-
-
-def _computed(request: Request, answer: Callable[..., dict[str, Any]], *asked: str) -> Response:
-    """An answer, when it is its turn; nothing where the client has it."""
-    if not _AT_ONCE.acquire(timeout=_PATIENCE_S):
-        raise HTTPException(503, "Too many ask at once; try again in a moment.", {"Retry-After": "5"})
-    try:
-        text, tag = _written(answer, *asked)
-    except UnknownNameError as error:
-        raise HTTPException(404, str(error)) from None
-    finally:
-        _AT_ONCE.release()
+async def _answered(request: Request, answer: Callable[..., dict[str, Any]], *asked: str) -> Response:
+    """An answer: at once where it is kept, else when it is its turn; nothing where the client has it."""
+    key: tuple[Any, ...] = (answer, *asked)
+    found = _ANSWERS.pop(key, None)
+    if found is None:
+        found = await run_in_threadpool(_computed, answer, *asked)
+    _ANSWERS[key] = found
+    if len(_ANSWERS) > _KEPT:
+        _ANSWERS.popitem(last=False)
+    text, tag = found
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if tag in request.headers.get("If-None-Match", ""):
         return Response(status_code=304, headers=headers)
     return Response(text, media_type="application/json", headers=headers)
 
 
+def _computed(answer: Callable[..., dict[str, Any]], *asked: str) -> tuple[bytes, str]:
+    """An answer as JSON, and its tag."""
+    if not _AT_ONCE.acquire(timeout=_PATIENCE_S):
+        raise HTTPException(503, "Too many ask at once; try again in a moment.", {"Retry-After": "5"})
+    try:
+        text = json.dumps(answer(*asked), allow_nan=False, ensure_ascii=False).encode()
+    except UnknownNameError as error:
+        raise HTTPException(404, str(error)) from None
+    finally:
+        _AT_ONCE.release()
+    return text, f'"{sha256(text).hexdigest()[:32]}"'
+
+
 @app.get("/report", response_model=dict[str, Any], openapi_extra=_SCENARIO, responses=_some(503))
-def report(request: Request) -> Response:
+async def report(request: Request) -> Response:
     """Every number of every page of a scenario, with its link as it was read and what could not be read of it."""
-    return _computed(request, answers.report, request.url.query)
+    return await _answered(request, answers.report, request.url.query)
 
 
 @app.get("/page/{name}", response_model=dict[str, Any], openapi_extra=_SCENARIO, responses=_some(404, 503))
-def page(name: str, request: Request) -> Response:
+async def page(name: str, request: Request) -> Response:
     """One page: its sentence, its numbers with label, unit and the text that the page shows, and its working."""
-    return _computed(request, answers.page, name, request.url.query)
+    return await _answered(request, answers.page, name, request.url.query)
 
 
 @app.get("/compare", response_model=dict[str, Any], responses=_some(404, 422, 503))
-def compare(
+async def compare(
     request: Request,
     a: Annotated[str, Query(description="A link, or its query; one of two scenarios needs no other.")],
     b: Annotated[str, Query(description="Another one.")] = "",
 ) -> Response:
     """Two scenarios: which fields differ, what that does to each page in words, and which numbers."""
-    return _computed(request, answers.compared, a, b)
+    return await _answered(request, answers.compared, a, b)
 
 
 @app.get("/fields")

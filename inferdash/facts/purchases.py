@@ -11,6 +11,9 @@ from inferdash import shipped
 from inferdash.facts.rents import age
 from inferdash.validated import Validated
 
+ALONE: Final = "one accelerator"
+"""What a price covers that has no server in it."""
+
 
 def _absent(value: Any) -> Any:
     return None if value == "" else value
@@ -52,10 +55,6 @@ def purchases() -> tuple[Purchase, ...]:
 def prices_of(accelerator: str) -> tuple[Purchase, ...]:
     """The prices of one accelerator, by the id of its preset."""
     return tuple(one for one in purchases() if one.accelerator == accelerator)
-
-
-ALONE: Final = "one accelerator"
-"""What a price covers that has no server in it."""
 
 
 def taken(accelerator: str) -> tuple[Purchase, ...]:
