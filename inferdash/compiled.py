@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import numba
@@ -14,14 +15,23 @@ _PART: Final[dict[str, Any]] = {"forceinline": True, "no_cpython_wrapper": True,
 def compiled(function: F) -> F:
     """The function as machine code, which lets other threads run and is kept on disk where there is room for it.
 
-    It is compiled when first called, which takes seconds, and in later processes loaded. It gives the numbers that
-    Python would: nothing is reordered; only a division by zero is infinite.
+    It is compiled when first called, which takes seconds, and in later processes loaded, as long as no file of its
+    folder changes: parts of it may lie in them. It gives the numbers that Python would: nothing is reordered; only a
+    division by zero is infinite.
     """
     with suppress(RuntimeError):  # neither beside the source nor in the user's own cache can it be written
-        return cast("F", numba.njit(cache=True, **_OPTIONS)(function))
+        found = numba.njit(cache=True, **_OPTIONS)(function)
+        found._cache._cache_file._source_stamp = _stamp(function)  # noqa: SLF001 - numba's is of its file alone
+        return cast("F", found)
     return cast("F", numba.njit(**_OPTIONS)(function))
 
 
 def inlined(function: F) -> F:
     """A part of a compiled function that has no code of its own, as a call would cost more than it does."""
     return cast("F", numba.njit(**_PART, **_OPTIONS)(function))
+
+
+def _stamp(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """When the files of a function's folder were changed, and their sizes."""
+    files = sorted(Path(function.__code__.co_filename).parent.glob("*.py"))
+    return tuple((file.name, status.st_mtime, status.st_size) for file in files if (status := file.stat()))

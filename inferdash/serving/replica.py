@@ -4,7 +4,7 @@ Between two events every request that writes gains a token in each pass. So it i
 ends, and the time of a run of passes is a sum in closed form. An arrival is taken in after the pass that it falls into.
 Where tokens are proposed, a pass is the part of a round in which a token of each is written; beside prompts a round is
 whole, and what it writes is whole too: the rest of a token is written by a later one.
-What is compiled here calls only what is compiled here: what is kept on disk is compiled anew when this file changes.
+What is kept on disk is compiled anew when a file of this folder changes.
 """
 
 from math import ceil, inf, sqrt
@@ -13,9 +13,12 @@ import numpy as np
 
 from inferdash.compiled import compiled, inlined
 from inferdash.physics.amounts import GRAPHED
-from inferdash.serving.pass_times import Tables
+from inferdash.serving.block_cache import evict, found, give, pages_of, share, take
+from inferdash.serving.event_heap import pop, push, rise
+from inferdash.serving.follow_ups import came, coming, follow
 from inferdash.serving.requests import Floats, Ints
 from inferdash.serving.state import NONE, Routes, State
+from inferdash.serving.tiers import chunk_s, reload
 
 
 @compiled
@@ -58,9 +61,9 @@ def _least_loaded(one: int, homes: set[int], routes: Routes, state: State) -> in
     least, home, most = int(np.argmin(waiting)), NONE, 0
     if routes.aware and state.how.finds:
         for r in range(len(waiting)):
-            found, _ = _found(r, one, state)
-            if found > most or (0 < found == most and waiting[r] < waiting[home]):
-                home, most = r, found
+            known, _ = found(r, one, state)
+            if known > most or (0 < known == most and waiting[r] < waiting[home]):
+                home, most = r, known
     elif routes.aware and prefix != NONE:
         for r in range(len(waiting)):
             if prefix * len(waiting) + r in homes and (home == NONE or waiting[r] < waiting[home]):
@@ -95,6 +98,8 @@ def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> tu
             _finish(r, state)
         if me.done:
             _begin_to_write(r, state)
+        if me.loading:
+            _load(r, state)
         full = _admit(r, state)
         _preempt(r, state)
         began_s, me.run, me.done = me.now_s, 0, 0
@@ -103,7 +108,7 @@ def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> tu
         elif me.writing:
             _write(r, until_s, full, state)
         else:
-            me.now_s = min(_coming_s(r, state), until_s)
+            me.now_s = min(until_s, _next_s(r, full, state))
         if rows == len(log):
             log = np.concatenate((log, np.empty_like(log)))
         log[rows, 0], log[rows, 1], log[rows, 2], log[rows, 3] = r, began_s, how.places - me.free, me.used
@@ -113,15 +118,33 @@ def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> tu
 
 @inlined
 def _coming_s(r: int, state: State) -> float:
-    """When the next in the queue comes; infinity where it is empty."""
-    replicas, book = state.replicas, state.book
-    head = replicas.one[r].head
-    return inf if head == NONE else book.arrival_s[head]
+    """When the next one comes; infinity where nobody does."""
+    one = _front(r, state)
+    return inf if one == NONE else state.book.arrival_s[one]
 
 
 @inlined
-def _pages(tokens: int, page: int) -> int:
-    return (tokens + page - 1) // page
+def _next_s(r: int, full: bool, state: State) -> float:
+    """When something else may run: the next one comes and may join, or what is moved in for another is there."""
+    me, how, book = state.replicas.one[r], state.how, state.book
+    loaded_s = book.ready_s[state.replicas.loading[r, 0]] if me.loading else inf
+    may_join = me.free and not full and (how.continuous or me.free == how.places)
+    return min(loaded_s, _coming_s(r, state)) if may_join else loaded_s
+
+
+@inlined
+def _load(r: int, state: State) -> None:
+    """What is moved in for some is there: they read on, and others may find it."""
+    replicas, book = state.replicas, state.book
+    me, loading = replicas.one[r], replicas.loading[r]
+    while me.loading and book.ready_s[loading[0]] <= me.now_s:
+        one = loading[0]
+        me.loading -= 1
+        for place in range(me.loading):
+            loading[place] = loading[place + 1]
+        share(r, one, 0, book.at[one], state)
+        replicas.reading[r, me.reading] = one
+        me.reading += 1
 
 
 @inlined
@@ -147,31 +170,73 @@ def _admit(r: int, state: State) -> bool:
         return False
     lacking = _grown(r, how.checked, state)
     while me.free and (me.returned or _coming_s(r, state) <= me.now_s):
-        one = replicas.returned[r, me.returned - 1] if me.returned else me.head
-        known, shared = _found(r, one, state) if how.finds else (0, 0)
+        one = replicas.returned[r, me.returned - 1] if me.returned else _front(r, state)
+        if not me.returned and not book.fits[one]:
+            _refuse(r, one, state)
+            continue
+        known, shared = found(r, one, state) if how.finds else (0, 0)
         most = min(book.goal[one] + 1, book.last[one]) + how.checked - 1
-        if me.used + lacking + _pages(most, how.page) - shared > how.pages:
+        if me.used + lacking + pages_of(most, how.page) - shared > how.pages:
             return True
-        swapped = me.returned and book.at[one] == book.goal[one]
-        if known:
-            book.at[one] = book.goal[one] if swapped else known * state.blocks.block[0]
+        swapped, moved = me.returned and book.at[one] == book.goal[one], 0
+        if how.finds and not swapped:
+            moved = reload(r, one, known, state) if how.keeps_below else 0
+            book.at[one] = (known + moved) * state.blocks.block[0]
         if me.returned:
             me.returned -= 1
             if swapped:
                 me.pending_s += book.goal[one] * how.swap_token_s
         else:
-            if how.finds:
-                book.found[one] = known * state.blocks.block[0]
-            book.at[one] = book.goal[one] if how.received else book.found[one]
-            book.started_s[one] = me.now_s
-            me.head = book.behind[one]
-        me.used += _pages(book.goal[one], how.page)
-        if how.finds:
-            _take(r, one, known, state)
-        me.free -= 1
+            _start(r, one, moved, state)
+        _seat(r, one, (known, moved), state)
+    return False
+
+
+@inlined
+def _front(r: int, state: State) -> int:
+    """Who comes next; none where nobody does."""
+    return coming(r, state) if state.how.follows else int(state.replicas.one[r].head)
+
+
+@inlined
+def _start(r: int, one: int, moved: int, state: State) -> None:
+    """A request is taken in for the first time, and so many blocks are moved in for it."""
+    book, how = state.book, state.how
+    if how.finds:
+        book.found[one] = book.at[one]
+        book.reloaded[one] = moved * state.blocks.block[0]
+    book.at[one] = book.goal[one] if how.received else book.found[one]
+    book.started_s[one] = state.replicas.one[r].now_s
+    if how.follows:
+        came(r, one, state)
+    else:
+        state.replicas.one[r].head = book.behind[one]
+
+
+@inlined
+def _seat(r: int, one: int, blocks: tuple[int, int], state: State) -> None:
+    """A request gets its pages, and what is known of its blocks; it reads when those that are moved in are there."""
+    replicas, how = state.replicas, state.how
+    me, (known, moved) = replicas.one[r], blocks
+    me.used += pages_of(state.book.goal[one], how.page)
+    if how.finds:
+        take(r, one, known, state)
+    me.free -= 1
+    if moved:
+        replicas.loading[r, me.loading] = one
+        me.loading += 1
+    else:
         replicas.reading[r, me.reading] = one
         me.reading += 1
-    return False
+
+
+@inlined
+def _refuse(r: int, one: int, state: State) -> None:
+    """Who alone is larger than the cache ends as it comes."""
+    came(r, one, state)
+    state.book.replica[one] = NONE
+    state.replicas.one[r].ended += 1
+    follow(r, one, state)
 
 
 @inlined
@@ -183,9 +248,9 @@ def _preempt(r: int, state: State) -> None:
         if me.reading:
             me.reading -= 1
             one = replicas.reading[r, me.reading]
-            me.used -= _pages(book.goal[one], how.page)
+            me.used -= pages_of(book.goal[one], how.page)
             if how.finds:
-                _give(r, one, book.at[one], 0, state)
+                give(r, one, book.at[one], 0, state)
             if book.at[one] < book.goal[one]:
                 book.at[one] = book.found[one]
         else:
@@ -193,7 +258,7 @@ def _preempt(r: int, state: State) -> None:
             context = book.past[one] + me.passes
             _leave(r, one, (context, context, 0), state)
             if how.finds:
-                _give(r, one, context, 0, state)
+                give(r, one, context, 0, state)
             if how.swaps:
                 book.goal[one] = book.at[one] = context
                 me.pending_s += context * how.swap_token_s
@@ -216,8 +281,8 @@ def _latest(r: int, state: State) -> int:
             where = place
     one = events[where] % count
     events[where] = -1  # the least of all
-    _rise(events, where)
-    _pop(events, me.writing)
+    rise(events, where)
+    pop(events, me.writing)
     me.writing -= 1
     return int(one)
 
@@ -231,7 +296,7 @@ def _leave(r: int, one: int, tokens: tuple[int, int, int], state: State) -> None
     context, grown, late = tokens
     replicas, book, times, how = state.replicas, state.book, state.times, state.how
     me = replicas.one[r]
-    me.used -= _pages(context + late, how.page)
+    me.used -= pages_of(context + late, how.page)
     replicas.due[r, -book.past[one] % how.page] -= 1
     for line in range(2):
         replicas.text_s[r, line] -= times.context_s[line, context] + late * times.slope_s[line, grown]
@@ -260,11 +325,11 @@ def _read(r: int, state: State) -> None:
         if after > before:
             size += after - before
             longest = max(longest, after - before)
-            first_s += _chunk_s(times, 0, before, after)
-            second_s += _chunk_s(times, 1, before, after)
+            first_s += chunk_s(times, 0, before, after)
+            second_s += chunk_s(times, 1, before, after)
             book.at[one] = after
             if how.finds:
-                _share(r, one, before, after, state)
+                share(r, one, before, after, state)
     if longest > GRAPHED:
         first_s += times.reading_s[0]
         second_s += times.reading_s[1]
@@ -276,14 +341,7 @@ def _read(r: int, state: State) -> None:
         me.owed -= me.run
         me.used += _grown(r, me.run, state)
     if how.finds:
-        _evict(r, state)
-
-
-@inlined
-def _chunk_s(times: Tables, line: int, before: int, after: int) -> float:
-    """What a request adds that reads from one token to another, in the quicker of two forms."""
-    end_s, start_s = times.end_s[line], times.start_s[line]
-    return float(min(end_s[0, after] + start_s[0, before], end_s[1, after] + start_s[1, before]))
+        evict(r, state)
 
 
 @inlined
@@ -302,9 +360,7 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
         run = min(run, int((pass_s - other_s) / (other_more_s - more_s)) + 1)
     more_s /= 2
     pass_s -= more_s
-    coming_s = _coming_s(r, state)
-    if me.free and how.continuous and not full and coming_s < until_s:
-        until_s = coming_s
+    until_s = min(until_s, _next_s(r, full, state))
     if me.now_s + run * (pass_s + run * more_s) > until_s:  # it stops after the pass in which a request comes
         span_s = until_s - me.now_s
         fewest = 1.0
@@ -319,7 +375,7 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
             run += 1
     me.used += _grown(r, run, state)
     if how.finds:
-        _evict(r, state)
+        evict(r, state)
     me.now_s += run * (pass_s + run * more_s)
     me.run = run
 
@@ -336,21 +392,23 @@ def _finish(r: int, state: State) -> None:
         one = events[0] % count
         late = me.passes - events[0] // count
         context = book.past[one] + me.passes - late
-        _pop(events, me.writing)
+        pop(events, me.writing)
         if context < book.last[one]:
             for line in range(2):
                 bend_s = times.slope_s[line, context] - times.slope_s[line, context - 1]
                 replicas.grow_s[r, line] += bend_s
                 replicas.text_s[r, line] += late * bend_s
-            _push(events, me.writing - 1, _event(one, context, state))
+            push(events, me.writing - 1, _event(one, context, state))
             continue
         me.writing -= 1
         me.free += 1
         me.ended += 1
         _leave(r, one, (context, context - 1, late), state)
         if how.finds:
-            _give(r, one, context, context, state)
+            give(r, one, context, context, state)
         book.finish_s[one] = me.now_s
+        if how.follows:
+            follow(r, one, state)
     if not me.writing:
         replicas.text_s[r] = replicas.grow_s[r] = 0.0  # what rounding has left
 
@@ -375,10 +433,12 @@ def _begin_to_write(r: int, state: State) -> None:
         if context == book.last[one]:
             me.free += 1
             me.ended += 1
-            me.used -= _pages(context, how.page)
+            me.used -= pages_of(context, how.page)
             if how.finds:
-                _give(r, one, context, context, state)
+                give(r, one, context, context, state)
             book.finish_s[one] = me.now_s
+            if how.follows:
+                follow(r, one, state)
             continue
         book.past[one] = context - me.passes
         replicas.due[r, -book.past[one] % how.page] += 1
@@ -387,158 +447,8 @@ def _begin_to_write(r: int, state: State) -> None:
             replicas.grow_s[r, line] += times.slope_s[line, context]
         me.joined += 1
         book.joined[one] = me.joined
-        _push(replicas.events[r], me.writing, _event(one, context, state))
+        push(replicas.events[r], me.writing, _event(one, context, state))
         me.writing += 1
     me.reading -= me.done
     for place in range(me.reading):
         replicas.reading[r, place] = replicas.reading[r, place + me.done]
-
-
-@inlined
-def _found(r: int, one: int, state: State) -> tuple[int, int]:
-    """Blocks of a prompt that are there, from the first on, and the pages of those that others use.
-
-    Its last token is run again in any case.
-    """
-    blocks, found, shared = state.blocks, 0, 0
-    begin, end = blocks.first[one], blocks.first[one + 1]
-    most = min(end - begin, (state.book.goal[one] - 1) // blocks.block[0])
-    while found < most and blocks.users[r, blocks.names[begin + found]] != NONE:
-        if blocks.users[r, blocks.names[begin + found]]:
-            shared += blocks.block[1]
-        found += 1
-    return found, shared
-
-
-@inlined
-def _take(r: int, one: int, known: int, state: State) -> None:
-    """A request uses the blocks that it found; those that nobody used do not give way any more."""
-    me, blocks = state.replicas.one[r], state.blocks
-    for place in range(blocks.first[one], blocks.first[one] + known):
-        name = blocks.names[place]
-        if blocks.users[r, name]:
-            me.used -= blocks.block[1]
-        else:
-            _unlink(r, name, state)
-        blocks.users[r, name] += 1
-        blocks.mine[place] = True
-    _evict(r, state)
-
-
-@inlined
-def _share(r: int, one: int, before: int, after: int, state: State) -> None:
-    """The blocks that a request reads now may be found from the next pass on, where they are not there yet."""
-    blocks = state.blocks
-    begin, end = blocks.first[one], blocks.first[one + 1]
-    for place in range(begin + before // blocks.block[0], min(end, begin + after // blocks.block[0])):
-        if blocks.users[r, blocks.names[place]] == NONE:
-            blocks.users[r, blocks.names[place]] = 1
-            blocks.mine[place] = True
-
-
-@inlined
-def _give(r: int, one: int, read: int, context: int, state: State) -> None:
-    """A request uses its blocks no more: they are kept from the last, which is then the next to go, to the first.
-
-    `read` are its tokens in the cache. Of a request that has ended, its answer is kept too, up to `context` tokens.
-    """
-    me, blocks, how = state.replicas.one[r], state.blocks, state.how
-    begin, end = blocks.first[one], blocks.first[one + 1]
-    if context:
-        answer = len(blocks.pages) - len(state.book.last) + one
-        blocks.pages[answer] = _pages(context, how.page) - (end - begin) * blocks.block[1]
-        if blocks.pages[answer]:
-            _link(r, answer, state)
-    for place in range(end - 1, begin - 1, -1):
-        name = blocks.names[place]
-        if blocks.mine[place]:
-            blocks.mine[place] = False
-            blocks.users[r, name] -= 1
-            if blocks.users[r, name]:
-                me.used += blocks.block[1]  # others use it
-            else:
-                _link(r, name, state)
-        elif (place - begin + 1) * blocks.block[0] <= read and blocks.users[r, name] <= 0:
-            if blocks.users[r, name] == 0:
-                _unlink(r, name, state)  # of two copies one is kept
-            _link(r, name, state)
-    _evict(r, state)
-
-
-@inlined
-def _link(r: int, name: int, state: State) -> None:
-    """A block that nobody uses is kept, and goes last."""
-    me, blocks = state.replicas.one[r], state.blocks
-    blocks.users[r, name] = 0
-    blocks.older[r, name], blocks.newer[r, name] = me.newest, NONE
-    if me.newest == NONE:
-        me.oldest = name
-    else:
-        blocks.newer[r, me.newest] = name
-    me.newest = name
-    me.cached += blocks.pages[name]
-
-
-@inlined
-def _unlink(r: int, name: int, state: State) -> None:
-    """A block is not among those any more that nobody uses."""
-    me, blocks = state.replicas.one[r], state.blocks
-    older, newer = blocks.older[r, name], blocks.newer[r, name]
-    if older == NONE:
-        me.oldest = newer
-    else:
-        blocks.newer[r, older] = newer
-    if newer == NONE:
-        me.newest = older
-    else:
-        blocks.older[r, newer] = older
-    me.cached -= blocks.pages[name]
-
-
-@inlined
-def _evict(r: int, state: State) -> None:
-    """What nobody uses gives way to what is used: the least recently used block, of an answer a page at a time."""
-    me, blocks = state.replicas.one[r], state.blocks
-    answers = len(blocks.pages) - len(state.book.last)
-    while me.cached and me.used + me.cached > state.how.pages:
-        name = me.oldest
-        pages = (
-            min(blocks.pages[name], me.used + me.cached - state.how.pages) if name >= answers else blocks.pages[name]
-        )
-        me.evicted += pages
-        if pages < blocks.pages[name]:
-            blocks.pages[name] -= pages
-            me.cached -= pages
-        else:
-            _unlink(r, name, state)
-            blocks.users[r, name] = NONE
-
-
-@inlined
-def _push(heap: Ints, length: int, event: int) -> None:
-    """Adds to a heap of so many."""
-    heap[length] = event
-    _rise(heap, length)
-
-
-@inlined
-def _rise(heap: Ints, place: int) -> None:
-    event = heap[place]
-    while place and heap[(place - 1) // 2] > event:
-        heap[place] = heap[(place - 1) // 2]
-        place = (place - 1) // 2
-    heap[place] = event
-
-
-@inlined
-def _pop(heap: Ints, length: int) -> None:
-    """Takes the least off a heap of so many."""
-    event, place, child = heap[length - 1], 0, 1
-    while child < length - 1:
-        if child + 1 < length - 1 and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= event:
-            break
-        heap[place] = heap[child]
-        place, child = child, 2 * child + 1
-    heap[place] = event

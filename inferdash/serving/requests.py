@@ -36,6 +36,8 @@ class Requests:
     """
     texts: "Texts | None" = None
     """The blocks of the prompts, where they are known: then they say what is found, not `found`."""
+    turns: "Turns | None" = None
+    """Which requests follow on others, where any do; what `arrival_s` has of those counts for nothing."""
 
     def __len__(self) -> int:
         """How many requests there are."""
@@ -50,6 +52,7 @@ class Requests:
             found=self.found[which],
             prefix=self.prefix[which],
             texts=self.texts and self.texts.some(which),
+            turns=self.turns and self.turns.some(which),
         )
 
 
@@ -80,8 +83,53 @@ class Texts:
         return Texts(names=np.unique(names, return_inverse=True)[1], first=first, block=self.block)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Turns:
+    """Requests that come when others have ended, such as the turns of a session. Nobody waits for himself."""
+
+    after: Ints
+    """Numbers of the requests that wait for one, of one request after another."""
+    first: Ints
+    """Where those that wait for each begin in them, and where those for the last one end."""
+    pause_s: Floats
+    """Seconds from the end of the last one that a request waits for until it comes."""
+    waits: Ints
+    """How many it waits for; 0 where it comes at a time of its own."""
+
+    @classmethod
+    def of(cls, before: Sequence[Sequence[int]], *, pause_s: Any) -> "Turns":
+        """From the numbers of those that each request waits for."""
+        waiting: list[list[int]] = [[] for _ in before]
+        for one, ends in enumerate(before):
+            for end in ends:
+                waiting[end].append(one)
+        return cls(
+            after=np.array([one for ones in waiting for one in ones], dtype=np.int64),
+            first=np.cumsum([0, *map(len, waiting)], dtype=np.int64),
+            pause_s=np.broadcast_to(np.asarray(pause_s, dtype=np.float64), (len(before),)),
+            waits=np.array([*map(len, before)], dtype=np.int64),
+        )
+
+    def some(self, which: Ints) -> "Turns":
+        """Those of the requests with these numbers; one whose others are left out comes without them."""
+        place = {int(one): number for number, one in enumerate(which)}
+        before: list[list[int]] = [[] for _ in which]
+        for one, number in place.items():
+            for later in self.after[self.first[one] : self.first[one + 1]].tolist():
+                if later in place:
+                    before[place[later]].append(number)
+        return Turns.of(before, pause_s=self.pause_s[which])
+
+
 def requests(
-    arrival_s: Any, *, prompt: Any, answer: Any, found: Any = 0, prefix: Any = -1, texts: Texts | None = None
+    arrival_s: Any,
+    *,
+    prompt: Any,
+    answer: Any,
+    found: Any = 0,
+    prefix: Any = -1,
+    texts: Texts | None = None,
+    turns: Turns | None = None,
 ) -> Requests:
     """Requests from numbers, or arrays of them; a number holds for all.
 
@@ -92,6 +140,7 @@ def requests(
         found: tokens of each prompt that are found.
         prefix: what the start of each prompt is the same for.
         texts: their blocks; then `found` and `prefix` count for nothing.
+        turns: which follow on others; of those `arrival_s` is only what it might be.
 
     Raises:
         ValueError: where times fall, begin below 0 or are not finite, a text has no tokens, or no token of a prompt is
@@ -107,7 +156,9 @@ def requests(
         raise ValueError("a prompt or an answer has no tokens")
     if (finds < 0).any() or (finds >= prompts).any():
         raise ValueError("found is below 0, or leaves no token of a prompt to run")
-    return Requests(arrival_s=times, prompt=prompts, answer=answers, found=finds, prefix=prefixes, texts=texts)
+    return Requests(
+        arrival_s=times, prompt=prompts, answer=answers, found=finds, prefix=prefixes, texts=texts, turns=turns
+    )
 
 
 def poisson(count: int, *, per_s: float, seed: int) -> Floats:

@@ -9,6 +9,36 @@ from inferdash.physics.memory import cache_bytes_of_one, free_bytes_of_one
 Batching = Literal["continuous", "static"]
 Preemption = Literal["recompute", "swap"]
 Rule = Literal["round robin", "least loaded", "prefix-aware"]
+Write = Literal["through", "back"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiers:
+    """Where blocks of prompts are kept below the cache of a replica's GPUs, the most recently used in host memory.
+
+    What host memory has no room for goes on to the SSD. A block is moved in again where that, with the wait for the
+    link, is quicker than to compute it; meanwhile the replica goes on with others. Writing out takes no time: it uses
+    the other direction of the link.
+
+    Raises:
+        ValueError: where a room or a time is below 0.
+    """
+
+    host_pages: int = 0
+    """Pages of the cache that fit into host memory."""
+    ssd_pages: int = 0
+    host_token_s: float = 0.0
+    """Seconds in which the cache of a token comes from host memory, over all links of the replica."""
+    ssd_token_s: float = 0.0
+    latency_s: float = 0.0
+    """Seconds until the first byte comes, once for each request."""
+    write: Write = "through"
+    """Through: a block is written out when its request ends. Back: only when it gives way on the GPUs."""
+
+    def __post_init__(self) -> None:
+        """Checks that nothing is negative."""
+        if min(self.host_pages, self.ssd_pages, self.host_token_s, self.ssd_token_s, self.latency_s) < 0:
+            raise ValueError("a tier has rooms and times of 0 at least")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +70,8 @@ class Scheduling:
     """Seconds in which the cache of a token is moved out, and again in; nothing else runs meanwhile."""
     received: bool = False
     """Whether prompts come with their cache from other workers, that have read them and written the first token."""
+    tiers: Tiers = Tiers()
+    """Where blocks are kept that have no room on the GPUs; nowhere, where both are without room."""
 
     def __post_init__(self) -> None:
         """Checks that requests get on."""

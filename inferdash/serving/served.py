@@ -35,6 +35,8 @@ class Served:
     Times are seconds on the clock of the arrivals; those of a refused request are infinite: they never come.
     """
 
+    arrival_s: Floats
+    """When it came: where it follows on others, its pause after they had ended."""
     started_s: Floats
     """When the pass began that first read of its prompt."""
     first_token_s: Floats
@@ -47,7 +49,9 @@ class Served:
     """Where it ran; -1 where it was refused, as it alone is larger than the cache."""
     found: Ints
     """Tokens of its prompt that were found where it ran, when it was first taken in."""
+    reloaded: Ints
+    """Of these tokens, those that came back from host memory or an SSD."""
     evicted: Ints
-    """Pages of blocks that gave way, a row a replica."""
+    """Pages of blocks that gave way on the GPUs, a row a replica."""
     steps: tuple[Steps, ...]
     """Of each replica."""

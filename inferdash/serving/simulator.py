@@ -9,7 +9,7 @@ from inferdash.serving.replica import run
 from inferdash.serving.requests import Requests, requests
 from inferdash.serving.scheduling import Routing, Scheduling
 from inferdash.serving.served import Served, Steps
-from inferdash.serving.state import State, blocks_of, book_of, replicas_of, routes_of, rules_of
+from inferdash.serving.state import State, below_of, blocks_of, book_of, replicas_of, routes_of, rules_of
 
 
 def prepare() -> None:
@@ -24,7 +24,8 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
 
     What is found of a prompt is found where its prefix was sent before, or everywhere where it has none; of blocks that
     are known, those from the first on that are still there. They give way, the least recently used first, where room is
-    needed, and never while a request uses them.
+    needed, and never while a request uses them. Where there are tiers, they are kept there, and moved in again where
+    that is quicker. A request that follows on others comes where they ran, its pause after the last has ended.
 
     Args:
         coming: who comes.
@@ -38,30 +39,35 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
     routing = routing or Routing()
     texts = coming.prompt + coming.answer
     pages = np.ceil((texts + times.checked - 2) / how.page)  # its last check has as many positions as any
-    accepted = np.flatnonzero(pages <= (inf if how.pages is None else how.pages))
-    longest = int(texts[accepted].max(initial=1)) + times.checked - 1
+    fits = pages <= (inf if how.pages is None else how.pages)
+    turns = coming.turns
+    longest = int(texts[fits].max(initial=1)) + times.checked - 1
     largest = max(times.checked * how.places, how.pass_tokens)
     if longest > times.tokens or largest > times.positions:
         raise ValueError(
             f"texts of up to {longest} tokens in passes of up to {largest} positions need times of passes for as"
             f" many, not for {times.tokens} and {times.positions}"
         )
-    replicas, book = replicas_of(routing.replicas, how, requests=len(coming)), book_of(coming)
-    blocks = blocks_of(coming, how, replicas=routing.replicas)
+    replicas = replicas_of(routing.replicas, how, requests=len(coming), follow=bool(turns))
+    book, blocks = book_of(coming, fits), blocks_of(coming, how, replicas=routing.replicas)
+    below = below_of(blocks, how)
+    rules = rules_of(how, times, blocks=blocks, below=below, follow=bool(turns))
     log = run(
-        accepted,
+        np.flatnonzero(turns.waits == 0 if turns else fits),
         routes_of(routing),
-        State(replicas, book, times.tables, rules_of(how, times, finds=bool(coming.texts)), blocks),
+        State(replicas, book, times.tables, rules, blocks, below),
     )
     order = np.argsort(log[:, 0], kind="stable")
     ends = np.searchsorted(log[order, 0], np.arange(1, routing.replicas))
     return Served(
+        arrival_s=book.arrival_s,
         started_s=book.started_s,
         first_token_s=book.first_token_s,
         finish_s=book.finish_s,
         preemptions=book.preemptions,
         replica=book.replica,
         found=book.found,
+        reloaded=book.reloaded,
         evicted=replicas.one["evicted"],
         steps=tuple(Steps(rows) for rows in np.split(log[order, 1:], ends)),
     )

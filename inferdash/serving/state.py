@@ -12,6 +12,10 @@ from inferdash.serving.scheduling import Routing, Scheduling
 
 NONE: Final = -1
 """Where a request, or a replica, would stand."""
+GONE: Final = 0
+HOST: Final = 1
+SSD: Final = 2
+"""Where a block is below the GPUs."""
 _REPLICA: Final = np.dtype(
     [
         ("now_s", np.float64),
@@ -34,6 +38,14 @@ _REPLICA: Final = np.dtype(
         ("oldest", np.int64),  # of these blocks the next to go, or none
         ("newest", np.int64),  # the last to go
         ("evicted", np.int64),  # pages
+        ("later", np.int64),  # requests that follow on others, and come at a known time
+        ("loading", np.int64),  # requests whose blocks are moved in from host memory or an SSD
+        ("link_s", np.float64),  # when the link to these is free
+        ("below", np.int64),  # blocks in host memory and on the SSD
+        ("in_host", np.int64),  # of them
+        ("below_oldest", np.int64),  # of them the next to go, or none
+        ("below_newest", np.int64),  # the last to go
+        ("host_oldest", np.int64),  # of those in host memory the next to go on to the SSD, or none
     ],
     align=True,
 )
@@ -64,6 +76,20 @@ class Book(NamedTuple):
     first_token_s: Floats
     finish_s: Floats
     preemptions: Ints
+    reloaded: Ints
+    """Tokens that were moved in from host memory or an SSD, when it was first taken in."""
+    ready_s: Floats
+    """When what is moved in for it is there."""
+    fits: NDArray[np.bool_]
+    """Whether it alone fits into the cache."""
+    after: Ints
+    """Who waits for each, one after another."""
+    after_first: Ints
+    """Where those who wait for each begin in them; nothing where nobody waits for anybody."""
+    pause_s: Floats
+    """From the end of those that it waits for until it comes."""
+    waits: Ints
+    """For how many it still waits."""
 
 
 class Replicas(NamedTuple):
@@ -79,6 +105,10 @@ class Replicas(NamedTuple):
     """Requests, in the order in which they are read."""
     returned: Ints
     """Preempted, the earliest of them last."""
+    loading: Ints
+    """Requests whose blocks are moved in, in the order in which they will be there."""
+    later: Ints
+    """Heap of requests by when they come, of those that follow on others."""
     text_s: Floats
     """What the texts of all that write add to the next pass, by line."""
     grow_s: Floats
@@ -106,6 +136,24 @@ class Blocks(NamedTuple):
     """Tokens of a block, and its pages."""
 
 
+class Below(NamedTuple):
+    """Blocks in host memory and on an SSD: arrays with a row a replica, in one list by when they were last used.
+
+    The newest of a list are in host memory, as many as have room there.
+    """
+
+    where: NDArray[np.int8]
+    """By block: `GONE`, `HOST` or `SSD`."""
+    older: NDArray[np.int32]
+    newer: NDArray[np.int32]
+    room: Ints
+    """Blocks of host memory, and of both together."""
+    block_s: Floats
+    """Seconds in which a block comes from host memory, and from an SSD."""
+    latency_s: Floats
+    """A number: until the first byte comes."""
+
+
 class Rules(NamedTuple):
     """How a replica chooses what runs in its next pass, as `Scheduling` has it."""
 
@@ -125,6 +173,12 @@ class Rules(NamedTuple):
     """Positions of each request that writes."""
     tokens_per_pass: float
     """That a round writes of each."""
+    keeps_below: bool
+    """Whether there is room for blocks in host memory or on an SSD."""
+    writes_back: bool
+    """Whether blocks are written out only when they give way."""
+    follows: bool
+    """Whether requests follow on others."""
 
 
 class Routes(NamedTuple):
@@ -143,16 +197,17 @@ class State(NamedTuple):
     times: Tables
     how: Rules
     blocks: Blocks
+    below: Below
 
 
-def book_of(requests: Requests) -> Book:
-    """The requests before any has come."""
-    count = len(requests)
+def book_of(requests: Requests, fits: NDArray[np.bool_]) -> Book:
+    """The requests before any has come; `fits` says whether each alone fits into the cache."""
+    count, turns = len(requests), requests.turns
     prefix = np.unique(requests.prefix, return_inverse=True)[1]
     prefix[requests.prefix < 0] = NONE
     never, zero = np.full(count, inf), np.zeros(count, dtype=np.int64)
     return Book(
-        arrival_s=np.ascontiguousarray(requests.arrival_s),
+        arrival_s=np.array(requests.arrival_s) if turns else np.ascontiguousarray(requests.arrival_s),
         last=requests.prompt + requests.answer - 1,
         prefix=prefix,
         found=requests.found.copy(),
@@ -166,14 +221,22 @@ def book_of(requests: Requests) -> Book:
         first_token_s=never.copy(),
         finish_s=never.copy(),
         preemptions=zero.copy(),
+        reloaded=zero.copy(),
+        ready_s=np.zeros(count),
+        fits=fits,
+        after=turns.after.copy() if turns else zero[:0].copy(),
+        after_first=turns.first.copy() if turns else zero[:0].copy(),
+        pause_s=np.array(turns.pause_s) if turns else np.zeros(0),
+        waits=turns.waits.copy() if turns else zero[:0].copy(),
     )
 
 
-def replicas_of(count: int, how: Scheduling, *, requests: int) -> Replicas:
-    """So many replicas, all empty, for so many requests."""
+def replicas_of(count: int, how: Scheduling, *, requests: int, follow: bool) -> Replicas:
+    """So many replicas, all empty, for so many requests; `follow` says whether some follow on others."""
     one = np.zeros(count, dtype=_REPLICA)
     one["free"] = how.places
-    one["head"] = one["tail"] = one["oldest"] = one["newest"] = NONE
+    for name in ("head", "tail", "oldest", "newest", "below_oldest", "below_newest", "host_oldest"):
+        one[name] = NONE
     places = min(how.places, requests)
     return Replicas(
         one=one,
@@ -181,6 +244,8 @@ def replicas_of(count: int, how: Scheduling, *, requests: int) -> Replicas:
         due=np.zeros((count, how.page), dtype=np.int64),
         reading=np.zeros((count, places), dtype=np.int64),
         returned=np.zeros((count, places), dtype=np.int64),
+        loading=np.zeros((count, places), dtype=np.int64),
+        later=np.zeros((count, requests if follow else 0), dtype=np.int64),
         text_s=np.zeros((count, 2)),
         grow_s=np.zeros((count, 2)),
     )
@@ -214,8 +279,23 @@ def blocks_of(requests: Requests, how: Scheduling, *, replicas: int) -> Blocks:
     )
 
 
-def rules_of(how: Scheduling, times: PassTimes, *, finds: bool) -> Rules:
-    """What an operator set, as numbers."""
+def below_of(blocks: Blocks, how: Scheduling) -> Below:
+    """The tiers below the GPUs before any block is there."""
+    tiers, (block, pages) = how.tiers, blocks.block.tolist()
+    host, ssd = tiers.host_pages // pages, tiers.ssd_pages // pages
+    shape = blocks.users.shape if host + ssd else (len(blocks.users), 0)
+    return Below(
+        where=np.full(shape, GONE, dtype=np.int8),
+        older=np.full(shape, NONE, dtype=np.int32),
+        newer=np.full(shape, NONE, dtype=np.int32),
+        room=np.array([host, host + ssd]),
+        block_s=block * np.array([tiers.host_token_s, tiers.ssd_token_s]),
+        latency_s=np.array([tiers.latency_s]),
+    )
+
+
+def rules_of(how: Scheduling, times: PassTimes, *, blocks: Blocks, below: Below, follow: bool) -> Rules:
+    """What an operator set, as numbers; `follow` says whether requests follow on others."""
     return Rules(
         places=how.places,
         pages=np.iinfo(np.int64).max // 2 if how.pages is None else how.pages,
@@ -225,10 +305,13 @@ def rules_of(how: Scheduling, times: PassTimes, *, finds: bool) -> Rules:
         continuous=how.batching == "continuous",
         swaps=how.preemption == "swap",
         swap_token_s=how.swap_token_s,
-        finds=finds,
         received=how.received,
+        finds=bool(blocks.users.shape[1]),
         checked=times.checked,
         tokens_per_pass=times.tokens_per_pass,
+        keeps_below=bool(below.where.shape[1]),
+        writes_back=how.tiers.write == "back",
+        follows=follow,
     )
 
 
