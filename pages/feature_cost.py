@@ -81,6 +81,7 @@ def spread() -> None:
     found = ranges.results(scenario, result)
     st.markdown(parts.plain(ranges.sentence(found)))
     parts.table(ranges.table(found))
+    parts.notes([ranges.still(found)] if ranges.still(found) else [])
     bins = ranges.histogram_rows(scenario)
     if bins:
         parts.chart(range_charts.histogram(), {"bins": bins}, key="ranges")

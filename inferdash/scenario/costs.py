@@ -16,6 +16,7 @@ DETAILS: Final = {"auto": "As the API chooses", "high": "High", "low": "Low"}
 RANGED: Final = (
     *("users", "sessions", "volume", "turns", "question", "answer", "reasoning"),
     *("tools_tokens", "system_tokens", "user_tokens", "documents_tokens", "gap", "rent"),
+    *("server_usd", "kwh_usd", "people_usd"),
 )
 """Fields of a feature that may be a range."""
 

@@ -114,8 +114,26 @@ def test_the_question_of_the_tickets_is_answered_by_its_link() -> None:
     assert found["Qwen3 32B on NVIDIA H200 SXM, rented"][0] == pytest.approx(own.rent_usd)
     paid = ranges.results(one.model_copy(update={"people_usd": 5000}), result)
     assert paid["Qwen3 32B on NVIDIA H200 SXM, bought"][0] == pytest.approx(own.owned.total_usd + 5000 * 720 / 730)
+    assert ranges.still(found) == ""
     for said in ranges.suggested(one).values():
         assert links.decode(f"ranges={said['ranges']}&use_as=month&v=2").problems == ()
+
+
+def test_machines_that_are_bought_move_with_their_price_and_that_of_power() -> None:
+    """At a point of the draws the month is that of owning at the same inputs, worked out apart from the ranges."""
+    base = links.decode(f"{library.scenarios()['15-tickets'].link}&people_usd=4000").scenario
+    result, name = feature_cost.study(base), "Qwen3 32B on NVIDIA H200 SXM, bought"
+    for changes in ({"server_usd": 52_000.0}, {"kwh_usd": 0.31}, {"people_usd": 9000.0}):
+        ((field, value),) = changes.items()
+        fixed = base.model_copy(update={"ranges": f"{field} {value}..{value}"})
+        (_, one), own = (
+            ranges.results(fixed, result)[name],
+            ownership.ownership(base.model_copy(update=changes), result),
+        )
+        assert own is not None
+        assert (one.low, one.high) == pytest.approx([own.owned.total_usd] * 2)
+    only_use = ranges.results(base.model_copy(update={"ranges": "volume ±1%"}), result)
+    assert "bought" in ranges.still(only_use)
 
 
 def test_a_hundred_thousand_draws_take_a_moment() -> None:

@@ -101,7 +101,7 @@ def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
     empty, full = (owned(of_one, utilization=used, hours=feature.HOURS).total_usd for used in (0.0, 1.0))
     served = tokens / (own.utilization * count)  # by a machine that is always busy
     room = served / PEAK  # by one that is busy in the busiest hour
-    people = scenario.people_usd * 12 * feature.HOURS / 8760
+    people = scenario.people_usd * PEOPLE_MONTH
     return Ownership(
         tokens=tokens,
         api_usd=result.month_usd,
@@ -120,7 +120,9 @@ def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
     )
 
 
-_MONTH: Final = 8760 / 12 / feature.HOURS
+PEOPLE_MONTH: Final = 12 * feature.HOURS / 8760
+"""The month of 30 days over a twelfth of a year, by which people are paid."""
+_MONTH: Final = 1 / PEOPLE_MONTH
 """A twelfth of a year over the month of 30 days."""
 
 

@@ -17,7 +17,7 @@ from inferdash.studies.numbers import Row, Table
 from inferdash.studies.price import session
 from inferdash.studies.price.api import known_price
 from inferdash.studies.price.feature_cost import FeatureCost
-from inferdash.studies.price.ownership import ownership
+from inferdash.studies.price.ownership import PEOPLE_MONTH, Ownership, ownership, price_of_gpu
 
 _NOTE: Final = (
     f"{COUNT:,} draws of all ranges together, each independent of the others, always the same ones. P10: one month in "
@@ -25,8 +25,13 @@ _NOTE: Final = (
     "that is named, which may answer worse than that of an API: compare answers before prices."
 )
 _NOBODY: Final = "Nobody is paid to run them until you enter it under “Buy, rent or call an API”."
-EXAMPLE: Final = "Write ranges as: users 20k..60k, answer ±20%, question 200/400/900 (low, likely, high)."
+EXAMPLE: Final = (
+    "Write ranges as: users 20k..60k, answer ±20%, question 200/400/900 (low, likely, high). For machines that you buy: "
+    "server_usd ±25%, kwh_usd 0.08..0.20, people_usd 4k..9k."
+)
 _BINS: Final = 40
+_NAMED: Final = 0.01
+"""Share of the variance from which on it is said that inputs work together."""
 
 
 def draws(scenario: Scenario, *, count: int = COUNT) -> dict[str, Draws]:
@@ -34,11 +39,17 @@ def draws(scenario: Scenario, *, count: int = COUNT) -> dict[str, Draws]:
     ranged = scenario.ranged
     found = {}
     for name, uniform in uniforms(tuple(ranged), seed=scenario.seed, count=count).items():
-        drawn = ranged[name].drawn(float(getattr(scenario, name)), uniform)
+        drawn = ranged[name].drawn(_point(scenario, name), uniform)
         least, most = _bounds(name)
         drawn = np.clip(drawn, least, most)
         found[name] = np.rint(drawn) if is_whole(name) else drawn
     return found
+
+
+def _point(scenario: Scenario, name: str) -> float:
+    """The value that a range lies around; the price of a GPU is that of sources where none was entered."""
+    entered = float(getattr(scenario, name))
+    return (price_of_gpu(scenario) or 0.0) if name == "server_usd" and not entered else entered
 
 
 def _bounds(name: str) -> tuple[float, float]:
@@ -125,10 +136,23 @@ def _own(scenario: Scenario, result: FeatureCost) -> dict[str, Callable[[Mapping
         f"{machine}, rented": lambda inputs: gpus(inputs) * inputs.get("rent", scenario.rent) * feature.HOURS
     }
     if bought:
-        people = bought.owned.people_usd
-        each = (bought.owned.total_usd - people) / bought.gpus
-        ways[f"{machine}, bought"] = lambda inputs: gpus(inputs) * each + people
+        ways[f"{machine}, bought"] = _bought(scenario, bought, gpus)
     return ways
+
+
+def _bought(
+    scenario: Scenario, found: Ownership, gpus: Callable[[Mapping[str, Number]], Number]
+) -> Callable[[Mapping[str, Number]], Number]:
+    """The month on bought GPUs: capital and upkeep follow their price, energy its own, and people their pay."""
+    month, paid = found.owned, _point(scenario, "server_usd")
+
+    def usd(inputs: Mapping[str, Number]) -> Number:
+        machines = (month.capital_usd + month.upkeep_usd) * inputs.get("server_usd", paid) / paid
+        power = month.kwh * inputs.get("kwh_usd", scenario.kwh_usd) + month.colocation_usd
+        people = inputs.get("people_usd", scenario.people_usd) * PEOPLE_MONTH
+        return (machines + power) * gpus(inputs) / found.gpus + people
+
+    return usd
 
 
 def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, Spread]]:
@@ -150,18 +174,28 @@ def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, S
 def table(found: Mapping[str, tuple[float, Spread]]) -> Table:
     """Low, middle and high of each way, beside the point."""
     rows = tuple(Row(name, "$", (one.low, one.middle, one.high, point)) for name, (point, one) in found.items())
-    return Table(("low (P10)", "middle (P50)", "high (P90)", "point estimate"), rows, head="A month on")
+    return Table(("low (P10)", "middle (P50)", "high (P90)", "as entered"), rows, head="A month on")
 
 
 def sentence(found: Mapping[str, tuple[float, Spread]]) -> str:
     """The first way in words, and the one that costs least at the median."""
     name, (_, one) = next(iter(found.items()))
     low, middle, high = (quantities.shown(usd, "$") for usd in (one.low, one.middle, one.high))
-    said = f"On {name} a month costs {middle} at the median; 80% of draws lie between {low} and {high}."
+    said = f"On {name} a month costs {middle} at the median, and {low} to {high} in eight of ten draws."
     least = min(found, key=lambda way: found[way][1].middle)
     if least == name:
         return f"{said} None of the others costs less."
     return f"{said} Least at the median costs {least}, {quantities.shown(found[least][1].middle, '$')}."
+
+
+def still(found: Mapping[str, tuple[float, Spread]]) -> str:
+    """Which ways have no spread, and why; empty where all have one."""
+    named = [name for name, (_, one) in found.items() if one.low == one.high]
+    if not named:
+        return ""
+    return (
+        f"No range moves {' or '.join(named)}: enter one of its prices, as in server_usd ±25%, or a wider one of use."
+    )
 
 
 def note(scenario: Scenario) -> str:
@@ -187,8 +221,13 @@ def shares(scenario: Scenario) -> dict[str, float]:
 
 def share_sentence(scenario: Scenario) -> str:
     """Which range makes most of the spread."""
-    named = [f"{FIELDS[name].title} {quantities.percent(share)}" for name, share in shares(scenario).items()]
-    return f"Share of the variance from each input alone: {', '.join(named)}." if named else ""
+    found = shares(scenario)
+    if not found:
+        return ""
+    named = [f"{FIELDS[name].title} {quantities.percent(share)}" for name, share in found.items()]
+    rest = 1 - sum(found.values())
+    together = f"; {quantities.percent(rest)} from several together" if rest > _NAMED else ""
+    return f"Share of the variance from each input alone: {', '.join(named)}{together}."
 
 
 def histogram_rows(scenario: Scenario) -> list[dict[str, Any]]:
