@@ -89,14 +89,14 @@ def energy(deployment: Deployment, one: Pass, *, pass_s: Number) -> Energy | Non
         exponent=found.exponent,
     )
     drawn = watts(board_w=power.board, idle=found.idle, work=awake)
-    band, _ = bands(deployment)
+    band, _ = bands(deployment.accelerator.name)
     return Energy(drawn, joules(watts=drawn, gpus=deployment.gpus, pass_s=pass_s), band, band)
 
 
-def bands(deployment: Deployment) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Edges of the bands of watts and of joules, as factors: wider where the accelerator was never measured."""
+def bands(accelerator: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Edges of the bands of watts and of joules, as factors, by name: wider where it was never measured."""
     curve, chips = power_curve(), library.accelerators()
-    if any(chips[name].name == deployment.accelerator.name for name in curve.measured):
+    if any(chips[name].name == accelerator for name in curve.measured):
         return curve.watts_band, curve.joules_band
     return curve.unmeasured_watts_band, curve.unmeasured_joules_band
 
@@ -122,4 +122,4 @@ def in_service(deployment: Deployment, one: Pass, *, requests: Number, pass_s: N
         divided=curve.divided if deployment.layout.expert > 1 else 0,
     )
     found = energy(deployment, one, pass_s=seconds)
-    return found and replace(found, joules_band=bands(deployment)[1])
+    return found and replace(found, joules_band=bands(deployment.accelerator.name)[1])

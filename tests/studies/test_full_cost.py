@@ -151,6 +151,8 @@ def test_a_plan_says_rent_energy_and_owning_of_what_holds() -> None:
             board = library.accelerators()[entry.one.accelerator].power.board
             assert board is not None
             assert power_curve().idle * board <= entry.watts <= board
+            assert entry.kwh_band is not None
+            assert entry.kwh_band[0] < (entry.kwh or 0) < entry.kwh_band[1]
             assert entry.kwh == pytest.approx(entry.watts * entry.one.total_gpus * 720 * 1.6 / 1000)
         assert (entry.own_usd is None) == (entry.one.accelerator == "l40s"), "no price of an L40S was found"
     said = upkeep.sentence(one, found)

@@ -26,7 +26,7 @@ _NOTE: Final = (
 )
 _NOBODY: Final = "Nobody is paid to run them until you enter it under “Buy, rent or call an API”."
 EXAMPLE: Final = (
-    "Write ranges as: users 20k..60k, answer ±20%, question 200/400/900 (low, likely, high). For machines that you buy: "
+    "Write ranges as: users 20k..60k, answer ±20%, question 200/400/900 (low, likely, high). For bought GPUs: "
     "server_usd ±25%, kwh_usd 0.08..0.20, people_usd 4k..9k."
 )
 _BINS: Final = 40

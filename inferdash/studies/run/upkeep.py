@@ -11,7 +11,7 @@ from inferdash.facts.power import power_curve
 from inferdash.facts.precision import PRECISIONS
 from inferdash.facts.purchases import days
 from inferdash.physics.deployment import deploy
-from inferdash.physics.energy import in_service
+from inferdash.physics.energy import bands, in_service
 from inferdash.physics.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.pricing import feature
@@ -32,6 +32,8 @@ class Kept:
     """Of one GPU; None where what its board draws is not known."""
     kwh: float | None
     """Of a month, at the meter of the site."""
+    kwh_band: tuple[float, float] | None
+    """Where it lies, as far as watts are expected."""
     rent_usd: float
     """Of a month."""
     own_usd: float | None
@@ -49,10 +51,12 @@ def kept(scenario: Scenario) -> list[Kept]:
 
 def _kept(scenario: Scenario, one: Candidate) -> Kept:
     watts = watts_of(scenario, one)
-    kwh = None
+    kwh = band = None
     if watts is not None:
         drawn = watts * one.total_gpus
         kwh = float(site_kwh(watts=drawn, hours=feature.HOURS, site_factor=scenario.site_factor))
+        low, high = bands(library.accelerators()[one.accelerator].name)[0]
+        band = kwh * low, kwh * high
     each = price_of_gpu(scenario.model_copy(update={"accelerator": one.accelerator}))
     own = None
     if each is not None and watts is not None:
@@ -70,7 +74,7 @@ def _kept(scenario: Scenario, one: Candidate) -> Kept:
             people_usd_per_month=scenario.people_usd,
         )
         own = owned(bought, utilization=1.0, hours=feature.HOURS).total_usd
-    return Kept(one, watts, kwh, one.usd_per_hour * feature.HOURS, own)
+    return Kept(one, watts, kwh, band, one.usd_per_hour * feature.HOURS, own)
 
 
 def watts_of(scenario: Scenario, one: Candidate) -> float | None:
@@ -129,18 +133,26 @@ def sentence(scenario: Scenario, found: list[Kept]) -> str:
     """The set-up of the least rent, of the least energy, and the one that is cheapest to own."""
     if not found:
         return "No set-up meets the targets, so there is nothing to compare."
-    said = [f"Least rent: {_name(min(found, key=lambda entry: entry.rent_usd).one)}."]
+    cheapest = min(found, key=lambda entry: entry.rent_usd)
+    said = [f"Least rent: {_name(cheapest.one)}, {quantities.shown(cheapest.rent_usd, '$')} a month."]
     known = [entry for entry in found if entry.kwh is not None]
     if known:
         least = min(known, key=lambda entry: entry.kwh or 0.0)
         grid = grids()[scenario.grid]
         co2 = (least.kwh or 0.0) * grid.g_per_kwh / 1000
-        said.append(f"Least energy: {_name(least.one)}, {least.kwh:,.0f} kWh and {co2:,.0f} kg CO2e a month.")
+        said.append(f"Least energy: {_name(least.one)}, {_kwh(least)} and {co2:,.0f} kg CO2e ({grid.name}) a month.")
+        if cheapest.kwh_band and cheapest is not least and cheapest.kwh_band[0] < (least.kwh or 0.0):
+            said.append(f"The least rent may take no more: {_kwh(cheapest)}.")
     bought = [entry for entry in found if entry.own_usd is not None]
     if bought:
         least = min(bought, key=lambda entry: entry.own_usd or 0.0)
         said.append(f"Cheapest to own: {_name(least.one)}, {quantities.shown(least.own_usd or 0.0, '$')} a month.")
     return " ".join(said)
+
+
+def _kwh(entry: Kept) -> str:
+    low, high = entry.kwh_band or (0.0, 0.0)
+    return f"{entry.kwh:,.0f} kWh ({low:,.0f} to {high:,.0f})"
 
 
 def bought_on(scenario: Scenario, found: list[Kept], today: date) -> str:
