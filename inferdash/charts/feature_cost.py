@@ -12,7 +12,7 @@ KINDS = theme.named_meaning({"compute": "input", "memory": "cache write", "cache
 
 
 @cache
-def bars(axis: str = "all users, dollars per month", *, ways: int = 2) -> dict[str, Any]:
+def bars(axis: str = "dollars per month", *, ways: int = 2) -> dict[str, Any]:
     """Rows "bars": dollars by kind of token, one after another, in each of so many ways; `axis` says of what."""
     parts = alt.Chart(alt.NamedData("bars"))
     return theme.finished(
@@ -75,7 +75,7 @@ def drivers() -> dict[str, Any]:
     """Rows "drivers": dollars of a month with a quarter less and a quarter more of an input; "now": as it is."""
     parts = alt.Chart(alt.NamedData("drivers"))
     y = alt.Y("input:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=200))
-    x = alt.X("less:Q", scale=alt.Scale(zero=False), axis=theme.money_axis("all users, dollars per month"))
+    x = alt.X("less:Q", scale=alt.Scale(zero=False), axis=theme.money_axis("dollars per month"))
     return theme.finished(
         alt.layer(
             parts.mark_bar(height=alt.RelativeBandSize(0.6)).encode(
@@ -102,7 +102,7 @@ def drivers() -> dict[str, Any]:
 def models(count: int) -> dict[str, Any]:
     """Rows "models": dollars of a month of so many models, each with the longest prompt that it takes."""
     bars_ = alt.Chart(alt.NamedData("models")).encode(
-        alt.X("usd:Q", axis=theme.money_axis("all users, dollars per month")),
+        alt.X("usd:Q", axis=theme.money_axis("dollars per month")),
         alt.Y("name:N", sort=None, axis=alt.Axis(title=None, ticks=False, grid=False, labelLimit=150)),
         tooltip=[
             alt.Tooltip("name:N", title="model"),

@@ -16,7 +16,7 @@ def histogram() -> dict[str, Any]:
             alt.Chart(alt.NamedData("bins"))
             .mark_bar(orient="vertical", color=theme.INK, opacity=0.6)
             .encode(
-                alt.X("low:Q", axis=theme.money_axis("all users, dollars per month")),
+                alt.X("low:Q", axis=theme.money_axis("dollars per month")),
                 alt.X2("high:Q"),
                 alt.Y("share:Q", axis=alt.Axis(title="share of draws", format="%")),
             )
