@@ -10,6 +10,7 @@ from typing import Final
 
 from bench import comparing, events, formulas, keys, load
 from bench.fields import PRESSED
+from bench.kv_tiers import kv_tiers
 from bench.limits import measured
 from bench.planning import planning
 from bench.speculation import speculation
@@ -19,6 +20,7 @@ PARTS: Final = {
     "events": "replay and simulation",
     "planning": "the planner",
     "speculation": "speed-ups by speculation, expected over measured",
+    "tiers": "gains by caches in host memory, expected over measured",
     "keys": "a key press on each page over one on an empty page",
     "comparing": "a rerun with two scenarios, and with eight variants, over one",
     "load": "many readers at one server",
@@ -55,6 +57,8 @@ def lines(parts: list[str], pages: list[str], presses: int) -> Iterator[str]:
         yield from measured(planning)
     if "speculation" in parts:
         yield from measured(speculation)
+    if "tiers" in parts:
+        yield from measured(kv_tiers)
     if "keys" in parts:
         yield from keys.keys(chosen, presses)
     if "comparing" in parts:

@@ -21,7 +21,8 @@ def compiled(function: F) -> F:
     """
     with suppress(RuntimeError):  # neither beside the source nor in the user's own cache can it be written
         found = numba.njit(cache=True, **_OPTIONS)(function)
-        found._cache._cache_file._source_stamp = _stamp(function)  # noqa: SLF001 - numba's is of its file alone
+        with suppress(AttributeError):  # where numba is told not to compile, nothing is kept
+            found._cache._cache_file._source_stamp = _stamp(function)  # noqa: SLF001 - its own is of the file alone
         return cast("F", found)
     return cast("F", numba.njit(**_OPTIONS)(function))
 

@@ -72,6 +72,11 @@ REFERENCES: Final[dict[str, Reference]] = {
     "gated-feed-forward": Reference(
         "Shazeer: GLU variants improve transformer (2020)", "https://arxiv.org/abs/2002.05202"
     ),
+    "cache-tiers": Reference("vLLM and SGLang: KV cache offloading to host memory and storage, as documented in 2026"),
+    "agent-sessions": Reference("Sessions as in the traces of coding assistants: each prompt continues the one before"),
+    "low-rank-adapters": Reference(
+        "Hu and others: LoRA: Low-rank adaptation of large language models (2021)", "https://arxiv.org/abs/2106.09685"
+    ),
     "speculative-decoding": Reference(
         "Leviathan, Kalman, Matias: Fast inference from transformers via speculative decoding (2022)",
         "https://arxiv.org/abs/2211.17192",

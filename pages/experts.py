@@ -5,6 +5,7 @@ import streamlit as st
 from inferdash.charts import experts as charts
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import experts as page
+from inferdash.studies.learn import host_experts
 from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -35,6 +36,13 @@ def router() -> None:
     parts.table(lambda one: page.router_table(one, page.study(one)))
 
 
+def at_home() -> None:
+    controls("cpu_expert_layers", "ram_bandwidth")
+    st.markdown(host_experts.sentence(scenario))
+    parts.table(host_experts.table)
+    st.caption(host_experts.MEASURED)
+
+
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 if distinct:
     controls("model", "batch", "skew", "weights")
@@ -43,6 +51,6 @@ if distinct:
 else:
     controls("model", "batch", "weights")
     state.offer(page.offer(), model=page.EXAMPLE)
-sections({"Cost of a token": costs} if distinct else {})
+sections({"Cost of a token": costs, "Experts on the CPU": at_home} if distinct else {})
 sections({"Parameters by part": by_part, "The router": router})
 proof(scenario, page.study)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from inferdash.studies.run import engine_memory
+from inferdash.studies.run import adapters, engine_memory
 from inferdash.studies.run import memory as page
 from inferdash.ui import parts, starting, state
 from inferdash.ui.controls import controls
@@ -46,6 +46,14 @@ def several() -> None:
     parts.download(page.layout_table, name=page.NAME)
 
 
+def loras() -> None:
+    controls("adapters", "adapter_rank")
+    st.markdown(adapters.sentence(scenario))
+    if scenario.adapters:
+        parts.table(adapters.table)
+        st.caption(adapters.MEASURED)
+
+
 parts.result(page.TITLE, page.sentence(scenario, result), shown)
 parts.notes(page.ways_out(scenario, result))
 controls("gpus", "layout", "prompt", "batch", "speed")
@@ -57,6 +65,7 @@ sections(
         "Nearest logged starts": nearest,
         "Your own start log": own,
         "Layouts for several GPUs": several,
+        "LoRA adapters": loras,
     }
 )
 proof(scenario, page.study)

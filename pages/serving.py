@@ -7,12 +7,12 @@ import streamlit as st
 from inferdash.charts import serving as charts
 from inferdash.charts import speculation as speculation_charts
 from inferdash.scenario import Scenario
+from inferdash.scenario.agents import SESSIONS
 from inferdash.studies.learn import over_time
 from inferdash.studies.numbers import Table
 from inferdash.studies.price import dated, own_requests
-from inferdash.studies.run import disaggregation, simulation, speculation, upkeep
+from inferdash.studies.run import autoscaling, disaggregation, sessions, simulation, speculation, tiers, upkeep
 from inferdash.studies.run import serving as page
-from inferdash.studies.run.plan import load_fields
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -62,9 +62,41 @@ def apart() -> None:
         st.caption(disaggregation.METHOD)
 
 
+def agents() -> None:
+    if not sessions.is_of(scenario):
+        st.markdown(sessions.INTRO)
+        state.offer("Simulate agent sessions", pattern=SESSIONS)
+        return
+    controls("live_sessions", "session_turns", "session_start", "session_shared", "session_growth")
+    controls("tool_pause", "person_every", "person_pause", "compact_at", "subagents", "subagent_turns")
+    if served:
+        parts.table(sessions.table)
+    st.markdown(sessions.NOTE)
+
+
+def below() -> None:
+    controls("host_memory", "host_bandwidth", "ssd", "ssd_bandwidth", "write_policy")
+    st.markdown(tiers.sentence(scenario, ran))
+    st.markdown(tiers.rate_sentence(scenario, ran))
+    if sessions.is_of(scenario) and served:
+        parts.table(tiers.room_table)
+        st.markdown(tiers.worth_sentence(scenario))
+        st.caption(tiers.NOTE)
+    else:
+        st.caption(tiers.UNKNOWN)
+
+
+def over_a_day() -> None:
+    controls("start_up", "load_rate", "scale_aim")
+    st.markdown(autoscaling.sentence(scenario))
+    parts.table(autoscaling.table)
+    st.caption(autoscaling.NOTE)
+
+
 def arrivals() -> None:
     controls("schedule", "pattern", "burstiness", "length_spread", "simulated", "seed")
-    controls("found_share", "prefixes", "pass_tokens", "page", "preemption", "host_bandwidth", "rent")
+    own = () if sessions.is_of(scenario) else ("found_share", "prefixes")
+    controls(*own, "pass_tokens", "page", "preemption", "host_bandwidth", "rent")
     st.markdown(page.METHOD)
 
 
@@ -85,6 +117,7 @@ def own_file() -> None:
         own_ran, own_result = own_requests.result(scenario, own)
         st.markdown(own_requests.sentence(own, own_result))
         st.markdown(own_requests.reuse_sentence(own_ran))
+        st.markdown(own_requests.session_sentence(own_ran))
         parts.notes((*own.problems, *page.notes(scenario, own_result, own_ran)))
         if own_result.batch_mean is not None and own_ran:
             parts.chart(charts.bars(), over_time.bar_rows(own_ran), key="own bars")
@@ -103,7 +136,7 @@ parts.notes(page.notes(scenario, result, ran))
 enough = page.way_out(scenario, result)
 if enough:
     state.offer("Use as many GPUs as it takes", gpus=enough)
-controls("load_as", *load_fields(scenario), "replicas", "places", "rule", "speed")
+controls(*sessions.load_fields(scenario), "replicas", "places", "rule", "speed")
 served = result.batch_mean is not None and ran is not None
 if parts.picture(key="bars"):
     st.caption(f"{over_time.BARS} {over_time.BARS_APART}" if scenario.disaggregated else over_time.BARS)
@@ -111,17 +144,20 @@ if served:
     sections(
         {
             "Latency percentiles": felt,
-            "Latency against load": knee,
+            **({} if sessions.is_of(scenario) else {"Latency against load": knee}),
             **({} if scenario.disaggregated else {"Other ways to batch": ways}),
             "The batch over time": batch,
+            **({} if sessions.is_of(scenario) else {"Autoscaling over a day": over_a_day}),
             "Power and energy": power,
         }
     )
 sections(
     {
         "Arrivals and scheduling": arrivals,
+        "Agent sessions": agents,
+        "KV cache in host memory and on SSD": below,
         "Speculative decoding": proposed,
-        "Prefill and decode apart": apart,
+        **({} if sessions.is_of(scenario) else {"Prefill and decode apart": apart}),
         "Your own requests": own_file,
     }
 )

@@ -125,4 +125,4 @@ class Records:
         model = self.told.named(said.models[0]) if said.models else ""
         start = (said.time_s or 0.0, counted.input_tokens, counted.output_tokens, (), 0, counted.recorded)
         # Twice as fast as by the names of its parts, for each line of a file.
-        return tuple.__new__(Request, (*start, said.usd, each, max(1, many), model, said.apart, said.service))
+        return tuple.__new__(Request, (*start, said.usd, each, max(1, many), model, said.apart, said.service, "", -1.0))

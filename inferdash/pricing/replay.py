@@ -51,6 +51,10 @@ class Request(NamedTuple):
     """What it counts in other things than tokens, in the plural, and how many: these are not in the bill."""
     service: str = "standard"
     """By which service it was answered: a key of `facts.prices.SERVICES`."""
+    session: str = ""
+    """Of a trace that says so: whose turn it is; "" where it comes by itself."""
+    pause_s: float = -1.0
+    """Seconds from the end of the turn before it in its session until it came; below 0 where that is not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

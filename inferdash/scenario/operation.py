@@ -9,11 +9,12 @@ from pydantic_core import PydanticCustomError
 from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import FILES, PRECISIONS
-from inferdash.scenario.disaggregating import Disaggregating
+from inferdash.scenario.agents import SESSIONS
+from inferdash.scenario.further import Further
 from inferdash.scenario.marks import AUTO, Choices, Place, Several, clipped, names_of
 from inferdash.validated import Quantity
 
-PATTERNS: Final = {"random": "At random", "bursts": "In bursts", "day": "Over a day"}
+PATTERNS: Final = {"random": "At random", "bursts": "In bursts", "day": "Over a day", SESSIONS: "Agent sessions"}
 """Id in links -> how requests come."""
 SCHEDULES: Final = {"prompts": "Prompts first", "chunked": "Chunked prefill", "static": "Static"}
 """Id in links -> what a replica runs in its next pass."""
@@ -52,7 +53,7 @@ def _together(scenario: "Operation") -> bool:
 
 
 def _swapped(scenario: "Operation") -> bool:
-    return scenario.preemption == "swap"
+    return scenario.preemption == "swap" or scenario.host_memory > 0
 
 
 def _prefixes(scenario: "Operation") -> bool:
@@ -88,7 +89,7 @@ def _rents(value: str) -> str:
     return value
 
 
-class Operation(Disaggregating):
+class Operation(Further):
     """The fields of serving over time and of the plan, on top of those of the other pages."""
 
     load: Annotated[float, Place("page", step=1.0)] = Field(8.0, title="Load, requests/s", ge=0.01, le=100_000)
@@ -96,8 +97,8 @@ class Operation(Disaggregating):
     pattern: Annotated[str, Choices("way to come", lambda: PATTERNS), Place("page")] = Field(
         "random", title="Arrival pattern"
     )
-    """At random (Poisson); in bursts; or over an example day whose busiest hour has twice the mean, compressed
-    into the simulated time."""
+    """At random (Poisson); in bursts; over an example day whose busiest hour has twice the mean, compressed
+    into the simulated time; or as the requests of agents, each some time after the answer before it."""
     burstiness: Annotated[float, Place("page", _bursts)] = Field(3.0, title="Burstiness", ge=1, le=10)
     """Standard deviation of the time between requests over its mean: 1 is Poisson."""
     length_spread: Annotated[float, Place("page")] = Field(1.0, title="Spread of lengths", ge=1, le=5)

@@ -75,12 +75,14 @@ class ServedApart:
         refused = replica < 0
         first_s[refused] = finish_s[refused] = np.inf
         return Served(
+            arrival_s=self.prefill.arrival_s,
             started_s=self.prefill.started_s,
             first_token_s=first_s,
             finish_s=finish_s,
             preemptions=preemptions,
             replica=replica,
             found=self.prefill.found,
+            reloaded=self.prefill.reloaded,
             evicted=self.prefill.evicted,
             steps=self.decode.steps,
         )

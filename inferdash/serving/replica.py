@@ -101,12 +101,14 @@ def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> tu
         if me.loading:
             _load(r, state)
         full = _admit(r, state)
+        returned = me.returned
         _preempt(r, state)
         began_s, me.run, me.done = me.now_s, 0, 0
         if me.reading:
             _read(r, state)
         elif me.writing:
-            _write(r, until_s, full, state)
+            # Who is put back gives up copies of blocks that others have, and may fit in again with the next pass.
+            _write(r, me.now_s if how.finds and me.returned > returned else until_s, full, state)
         else:
             me.now_s = min(until_s, _next_s(r, full, state))
         if rows == len(log):

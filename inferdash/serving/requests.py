@@ -95,9 +95,11 @@ class Turns:
     """Seconds from the end of the last one that a request waits for until it comes."""
     waits: Ints
     """How many it waits for; 0 where it comes at a time of its own."""
+    session: Ints
+    """A number of the session of each."""
 
     @classmethod
-    def of(cls, before: Sequence[Sequence[int]], *, pause_s: Any) -> "Turns":
+    def of(cls, before: Sequence[Sequence[int]], *, pause_s: Any, session: Any = 0) -> "Turns":
         """From the numbers of those that each request waits for."""
         waiting: list[list[int]] = [[] for _ in before]
         for one, ends in enumerate(before):
@@ -108,6 +110,7 @@ class Turns:
             first=np.cumsum([0, *map(len, waiting)], dtype=np.int64),
             pause_s=np.broadcast_to(np.asarray(pause_s, dtype=np.float64), (len(before),)),
             waits=np.array([*map(len, before)], dtype=np.int64),
+            session=np.broadcast_to(np.asarray(session, dtype=np.int64), (len(before),)),
         )
 
     def some(self, which: Ints) -> "Turns":
@@ -118,7 +121,7 @@ class Turns:
             for later in self.after[self.first[one] : self.first[one + 1]].tolist():
                 if later in place:
                     before[place[later]].append(number)
-        return Turns.of(before, pause_s=self.pause_s[which])
+        return Turns.of(before, pause_s=self.pause_s[which], session=self.session[which])
 
 
 def requests(

@@ -1,6 +1,6 @@
 """What became of requests, as arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inferdash.serving.requests import Floats, Ints
 
@@ -55,3 +55,17 @@ class Served:
     """Pages of blocks that gave way on the GPUs, a row a replica."""
     steps: tuple[Steps, ...]
     """Of each replica."""
+
+    def some(self, which: Ints) -> "Served":
+        """Those of the requests with these numbers, in order, on the same replicas."""
+        return replace(
+            self,
+            arrival_s=self.arrival_s[which],
+            started_s=self.started_s[which],
+            first_token_s=self.first_token_s[which],
+            finish_s=self.finish_s[which],
+            preemptions=self.preemptions[which],
+            replica=self.replica[which],
+            found=self.found[which],
+            reloaded=self.reloaded[which],
+        )

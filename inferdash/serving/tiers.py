@@ -17,7 +17,7 @@ def reload(r: int, one: int, known: int, state: State) -> int:
     least_s = alone_s(known * block, book.goal[one], state)
     start_s = max(me.now_s, me.link_s)
     ready_s, best, place = start_s + below.latency_s[0], 0, known
-    free_s = me.link_s
+    free_s = ready_s
     while place < most and below.where[r, blocks.names[begin + place]] != GONE:
         here = below.where[r, blocks.names[begin + place]]
         ready_s += below.block_s[here - HOST]
@@ -26,7 +26,9 @@ def reload(r: int, one: int, known: int, state: State) -> int:
             whole_s = ready_s - me.now_s + alone_s(place * block, book.goal[one], state)
             if whole_s < least_s:
                 least_s, best, free_s = whole_s, place - known, ready_s
-    me.link_s = book.ready_s[one] = free_s
+    if best:
+        book.ready_s[one] = free_s
+        me.link_s = free_s - below.latency_s[0]  # the next one's first bytes are on their way meanwhile
     return best
 
 
@@ -37,7 +39,7 @@ def alone_s(before: int, after: int, state: State) -> float:
     whole, rest = (after - before) // most, (after - before) % most
     first_s = whole * times.pass_s[0, most] + times.pass_s[0, rest] + chunk_s(times, 0, before, after)
     second_s = whole * times.pass_s[1, most] + times.pass_s[1, rest] + chunk_s(times, 1, before, after)
-    return max(first_s, second_s)
+    return float(max(first_s, second_s))
 
 
 @inlined

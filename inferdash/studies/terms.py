@@ -9,9 +9,14 @@ TERMS: Final = {
     ),
     "active parameters": "the parameters that process a token: all of a dense model, the chosen experts of a mixture.",
     "batch": "the requests that one decode pass generates a token for. Not the batch of training, nor a batch API.",
+    "cache tier": (
+        "memory below the GPUs’ that keeps blocks of the KV cache: host memory, then SSD. A block is reloaded from it "
+        "where that is quicker than to compute it."
+    ),
     "cache write": "input tokens that an API stores in its cache; some charge more for them than for fresh input.",
     "cached input": "input tokens that an API reads from its cache, at a lower price. Also: cache read, cache hit.",
     "chunked prefill": "prompts processed in pieces alongside decodes, within the token budget of a pass.",
+    "compaction": "an agent replaces a context that has grown too long by a summary of it.",
     "compute-bound": "limited by arithmetic, the operations per second; memory bandwidth is left over.",
     "concurrency": "the requests in flight at a time: those in the batch and those that wait.",
     "continuous batching": (
@@ -70,6 +75,7 @@ TERMS: Final = {
         "the attainable compute over the arithmetic intensity: a slope set by the memory bandwidth, then the flat peak."
     ),
     "scenario": "a model, an accelerator and a workload: everything that the numbers of a page follow from.",
+    "session": "the requests of one agent or conversation, each of which continues the prompt of the one before.",
     "speculative decoding": "a draft model proposes tokens, and one pass of the large model verifies all of them.",
     "state": "what recurrent layers keep of a request, the same size for any length.",
     "stored": "what is in memory: all parameters, a tied table counted once. A pass reads less.",

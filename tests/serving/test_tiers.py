@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inferdash.serving.pass_times import Line, PassTimes, Reading
-from inferdash.serving.requests import Requests, Texts, requests
+from inferdash.serving.requests import Requests, Texts, Turns, requests
 from inferdash.serving.scheduling import Scheduling, Tiers, Write
 from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
+from tests.serving.one_by_one import one_by_one
 from tests.serving.test_prefix_cache import ANSWERS, TEXTS, coming, prompts
+from tests.serving.toys import random_times
 
 TOKENS: Final = 200_000
 MOONCAKE: Final = "mooncake_conversation_first1200s"
@@ -142,3 +144,67 @@ def test_more_room_below_never_finds_less(texts: list[str], pages: int, room: in
         for host in (room, room + 1)
     ]
     assert found[0] <= found[1]
+
+
+def random_sessions(seed: int) -> tuple[Requests, PassTimes, Scheduling]:
+    """Requests with blocks, of which some follow on others, on a replica with tiers; also larger than the cache."""
+    rng = np.random.default_rng(seed)
+    count, places, page = int(rng.integers(2, 14)), int(rng.integers(1, 7)), int(rng.integers(1, 5))
+    block = page * int(rng.integers(1, 3))
+    names, prompt = [], rng.integers(1, 40, size=count)
+    for tokens in prompt.tolist():
+        family, whole = int(rng.integers(3)), tokens // block
+        same = min(whole, int(rng.integers(0, 12)))
+        own = [(len(names), place) for place in range(same, whole)]
+        names.append([(family, place) for place in range(same)] + own)
+    turns = None
+    if rng.random() < 0.6:
+        before = [[] if one == 0 or rng.random() < 0.4 else [int(rng.integers(one))] for one in range(count)]
+        for one in range(2, count):
+            if before[one] and rng.random() < 0.3:
+                before[one] = sorted({*before[one], int(rng.integers(one))})
+        turns = Turns.of(before, pause_s=rng.uniform(0, 6, size=count))
+    who = requests(
+        np.sort(rng.uniform(0, 30, size=count)),
+        prompt=prompt,
+        answer=rng.integers(1, 25, size=count),
+        texts=Texts.of(names, block=block),
+        turns=turns,
+    )
+    write: Write = "back" if rng.random() < 0.5 else "through"
+    tiers = Tiers(
+        host_pages=int(rng.choice([0, 10, 40])),
+        ssd_pages=int(rng.choice([0, 10, 40])),
+        host_token_s=float(rng.uniform(0, 0.02)),
+        ssd_token_s=float(rng.uniform(0, 0.08)),
+        latency_s=float(rng.choice([0.0, 0.3])),
+        write=write,
+    )
+    how = Scheduling(
+        places=places,
+        page=page,
+        pages=int(rng.integers(8, 120) // page + 1),
+        batching="static" if rng.random() < 0.2 else "continuous",
+        chunked=rng.random() < 0.5,
+        pass_tokens=int(rng.integers(places + 1, 60)),
+        preemption="swap" if rng.random() < 0.3 else "recompute",
+        swap_token_s=float(rng.uniform(0, 0.1)),
+        tiers=tiers if rng.random() < 0.8 else Tiers(),
+    )
+    return who, random_times(rng, tokens=100, positions=64), how
+
+
+def test_blocks_tiers_and_turns_from_event_to_event_are_those_pass_by_pass() -> None:
+    """On random small cases, to 1e-9: with blocks in every one, tiers in most, turns in many."""
+    reloaded = preempted = followed = 0
+    for seed in range(400):
+        who, times, how = random_sessions(seed)
+        slow, quick = one_by_one(who, times, how), simulate(who, times, how)
+        *moments, put_back = slow
+        for one, other in zip(moments, (quick.started_s, quick.first_token_s, quick.finish_s), strict=True):
+            np.testing.assert_allclose(other, np.array(one), rtol=1e-9, atol=1e-9, err_msg=f"case {seed}")
+        assert put_back == quick.preemptions.tolist(), f"case {seed}"
+        reloaded += int(quick.reloaded.sum() > 0)
+        preempted += int(quick.preemptions.sum() > 0)
+        followed += who.turns is not None
+    assert min(reloaded, preempted, followed) > 40

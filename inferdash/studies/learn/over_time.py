@@ -103,7 +103,7 @@ def curve_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
     Rows "curve" (a row a load and quantity), "names" (the first of each), "load", "ceiling" and "targets"; nothing
     where nothing is simulated.
     """
-    most = ceiling_per_s(scenario)
+    most = ceiling_per_s(scenario)  # sessions come as quickly as they are answered
     points = _curve(scenario, most) if most else []
     if not points:
         return {}

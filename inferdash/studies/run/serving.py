@@ -13,7 +13,7 @@ from inferdash.serving.summary import Summary
 from inferdash.studies import ratios
 from inferdash.studies.capacity import fewest, that_fit
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
-from inferdash.studies.run import disaggregation
+from inferdash.studies.run import disaggregation, sessions
 from inferdash.studies.run.simulation import LONGEST, MOST, Run, ceiling_per_s, run
 from inferdash.studies.run.speculation import words
 
@@ -155,6 +155,8 @@ def _usd_of(usd_per_hour: float, tokens_per_s: float) -> float | None:
 
 def sentence(scenario: Scenario, result: Serving) -> str:
     """What users feel, in words."""
+    if sessions.is_of(scenario):
+        return sessions.sentence(scenario, run(scenario))
     if result.ceiling_requests_per_s is None:
         if scenario.deployment.peak is None or scenario.deployment.attention_peak is None:
             return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
@@ -184,6 +186,9 @@ def subject(scenario: Scenario) -> str:
     chips = f"{scenario.gpus:,} × {scenario.hardware.name}"
     replicas = f"{quantities.count(scenario.replicas, 'replica')} on {chips} each" if scenario.replicas > 1 else chips
     texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
+    if sessions.is_of(scenario):
+        live = quantities.count(scenario.live_sessions, "live session")
+        return f"{scenario.architecture.name} in {scenario.precision.name}{words(scenario)}, {replicas}, {live}"
     name = f"{scenario.architecture.name} in {scenario.precision.name}"
     served_by = f"{replicas}{disaggregation.words(scenario)}"
     return f"{name}{words(scenario)}, {served_by}, {_rate(scenario.demand_per_s)} per second, {texts}"
@@ -208,6 +213,8 @@ def _rate(per_s: float) -> str:
 
 def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
     """The four numbers on top."""
+    if sessions.is_of(scenario):
+        return sessions.headline_numbers(scenario, run(scenario))
     how = f"({scenario.speed})"
     best = study(scenario.model_copy(update={"speed": "limit"})) if scenario.speed != "limit" else _NONE
 
@@ -266,8 +273,8 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         found.append(f"Only the first {simulated} are simulated; {ran.beyond:,} more would take too long.")
     if ran and not ran.levelled:
         found.append(f"The batch takes over {MOST // 2:,} requests to fill; percentiles may be too low.")
-    found += disaggregation.notes(scenario)
-    model, text = scenario.architecture, scenario.prompt + scenario.answer
+    found += sessions.notes(scenario, ran) if sessions.is_of(scenario) else disaggregation.notes(scenario)
+    model, text = scenario.architecture, sessions.longest(scenario, ran)
     if model.context and text > model.context:
         found.append(f"{model.name} supports {model.context:,} tokens; prompt and answer are {text:,}.")
     return found

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, gcd
+from math import ceil, gcd, inf
 from typing import Any, Final
 
 import numpy as np
@@ -10,15 +10,18 @@ import numpy as np
 from inferdash.formula import unrecorded
 from inferdash.physics.drafters import beside
 from inferdash.physics.kv_cache import request_cache_bytes
+from inferdash.physics.tiers import HOST_REACHED, LATENCY_S
 from inferdash.scenario import BASE, Scenario
+from inferdash.scenario.agents import SESSIONS
 from inferdash.scenario.disaggregating import DISAGGREGATED
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.speculating import SPECULATED
 from inferdash.serving.apart import FIRST_FROM_DECODE, ServedApart, Stage, simulate_apart
 from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import Ints, Requests, bursts, daily, log_normal, poisson, requests
-from inferdash.serving.scheduling import Routing, Rule, Scheduling, room_pages
+from inferdash.serving.requests import Ints, Requests, Turns, bursts, daily, log_normal, poisson, requests
+from inferdash.serving.scheduling import Routing, Rule, Scheduling, Tiers, Write, room_pages
 from inferdash.serving.served import Served
+from inferdash.serving.sessions import Lanes, Session, lanes
 from inferdash.serving.simulator import simulate
 from inferdash.serving.summary import Summary, Targets, prompt_s, summary
 from inferdash.studies.expected import server_of
@@ -40,11 +43,23 @@ _STAYS: Final = 3
 """Times that a request stays for which the batch warms up, and for which it is measured at least."""
 _TAIL: Final = 8
 """Times the median that the longest text has where lengths spread."""
+_ROUND: Final = 16_384
+"""Tokens to whose multiples the longest text of sessions is rounded up, so that one set of times serves several."""
+_BLOCK: Final = 64
+"""Tokens of a block in sessions, as in the traces of coding assistants."""
+_SESSIONS: Final = 5
+"""Sessions that come in each lane, about."""
+_MOST_TURNS: Final = 20_000
+"""Requests that are simulated at most for that, beside those that the reader asks for."""
+_WARMS_UP: Final = 0.25
+"""Of the requests of sessions, the first, in which caches fill."""
 HOURS: Final = (2, 1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
 """Weights of the hours of a day, with a busiest one of about twice the mean: an example, not a measurement."""
 _ARRIVALS: Final = (
     *("load", "load_as", "active_users", "think", "pattern", "burstiness"),
     *("length_spread", "simulated", "seed", "found_share", "prefixes"),
+    *("live_sessions", "session_turns", "session_start", "session_shared", "session_growth", "tool_pause"),
+    *("person_every", "person_pause", "compact_at", "subagents", "subagent_turns"),
 )
 """Fields of who comes."""
 _READ: Final = frozenset(
@@ -54,6 +69,7 @@ _READ: Final = frozenset(
         *SPECULATED,
         *DISAGGREGATED,
         *("schedule", "places", "pass_tokens", "page", "preemption", "host_bandwidth", "replicas", "rule", "speed"),
+        *("host_memory", "ssd", "ssd_bandwidth", "write_policy"),
         "measured",
     }
 )
@@ -83,6 +99,12 @@ class Run:
     """Requests of a file after those that were simulated."""
     apart: ServedApart | None = None
     """What became of requests in both stages, where prefill and decode are apart; all else is of the decode workers."""
+    session: Ints | None = None
+    """The number of the session of each, where they are turns of sessions."""
+    whole: frozenset[int] = frozenset()
+    """Sessions of which all turns came after the warm-up."""
+    blocks: bool = False
+    """Whether the blocks of prompts are known."""
 
     def summary(self, scenario: Scenario) -> Summary:
         """What came of it, of all replicas, with the scenario's targets."""
@@ -126,6 +148,8 @@ def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
 
 @lru_cache(maxsize=32)
 def _run(scenario: Scenario, prefill: Scenario | None) -> Run | None:
+    if scenario.pattern == SESSIONS:
+        return _sessions_run(scenario)
     times = times_of(scenario)
     if times is None:
         return None
@@ -151,6 +175,72 @@ def _copies(scenario: Scenario, prefill: Scenario | None) -> tuple[int, int]:
     return replicas // parts * kept, readers // parts * kept
 
 
+def session_of(scenario: Scenario) -> Session:
+    """What each session of the scenario is made of."""
+    return Session(
+        turns=scenario.session_turns,
+        start=scenario.session_start,
+        shared=scenario.session_shared,
+        growth=scenario.session_growth,
+        answer=scenario.answer,
+        tool_pause_s=scenario.tool_pause,
+        person_every=scenario.person_every,
+        person_pause_s=scenario.person_pause,
+        spread=scenario.length_spread,
+        compact_at=scenario.compact_at,
+        subagents=scenario.subagents,
+        subagent_turns=scenario.subagent_turns,
+    )
+
+
+def _sessions_run(scenario: Scenario) -> Run | None:
+    """Sessions that follow on each other in lanes, each on one replica."""
+    replicas = scenario.replicas * scenario.sharing.data
+    copies = min(replicas, COPIES, scenario.live_sessions)
+    live = max(1, round(scenario.live_sessions * copies / replicas))
+    one = session_of(scenario)
+    count = max(2 * scenario.simulated, min(_SESSIONS * live * one.turns, _MOST_TURNS))
+    made = lanes(one, live=live, count=count, block=_block(scenario), seed=scenario.seed)
+    longest = int((made.who.prompt + made.who.answer).max())
+    times = _times(only(scenario, _READ - {*_ARRIVALS}), min(LONGEST, _ROUND * -(-longest // _ROUND)))
+    if times is None or longest > LONGEST:
+        return None
+    ran = _ran(scenario, None, made.who, times, warm_up=0, copies=(copies, 0), levelled=True)
+    return ran and _steady(ran, made)
+
+
+def _block(scenario: Scenario) -> int:
+    """Tokens of a block by which contexts are found again: whole pages, about as many as traces of agents have."""
+    return scenario.page * max(1, _BLOCK // scenario.page)
+
+
+def _steady(ran: Run, made: Lanes) -> Run:
+    """The same by arrival, up to the end of the first lane: later there are fewer sessions; the first part warms up."""
+    ends = np.zeros(int(made.lane.max()) + 1)
+    np.maximum.at(ends, made.lane, ran.served.arrival_s)
+    found = _by_arrival(ran, made.turns, until_s=float(ends.min()), warms_up=_WARMS_UP)
+    return replace(found, whole=found.whole & made.whole)
+
+
+def _by_arrival(ran: Run, turns: Turns, *, until_s: float = inf, warms_up: float) -> Run:
+    """A run of sessions with its requests by arrival, up to a time; the first share of them warms up."""
+    arrival_s = ran.served.arrival_s
+    order = np.argsort(arrival_s, kind="stable")
+    order = order[arrival_s[order] <= until_s]
+    warm_up = int(len(order) * warms_up)
+    count = int(turns.session.max(initial=0)) + 1
+    asked, counted = (np.bincount(one, minlength=count) for one in (turns.session, turns.session[order[warm_up:]]))
+    return replace(
+        ran,
+        asked=replace(ran.asked, turns=None, arrival_s=arrival_s, texts=None).some(order),
+        served=ran.served.some(order),
+        warm_up=warm_up,
+        session=turns.session[order],
+        whole=frozenset(np.flatnonzero((asked == counted) & (asked > 0)).tolist()),
+        blocks=ran.asked.texts is not None,
+    )
+
+
 def _most(scenario: Scenario) -> int:
     """Requests that are simulated at most, so that it takes seconds."""
     text = scenario.prompt + scenario.answer
@@ -172,7 +262,11 @@ def run_of(scenario: Scenario, who: Requests) -> Run | None:
     mine = np.flatnonzero(np.random.default_rng(0).integers(replicas, size=len(who)) < copies[0])
     kept = mine[: _worth_it(scenario, who.prompt[mine] + who.answer[mine])]
     some = who.some(kept)
+    if prefill:  # two stages take requests at their own times
+        some = replace(some, turns=None)
     ran = _ran(scenario, prefill, some, times, warm_up=len(some) // 10, copies=copies, levelled=True)
+    if ran and some.turns:
+        ran = _by_arrival(ran, some.turns, warms_up=0.1)
     return replace(ran, beyond=len(mine) - len(kept)) if ran else None
 
 
@@ -218,6 +312,7 @@ def _ran(
         server_s=server_of(scenario),
         levelled=levelled,
         apart=apart,
+        blocks=who.texts is not None,
     )
 
 
@@ -226,7 +321,9 @@ def _stage(scenario: Scenario, who: Requests, times: PassTimes, *, copies: int) 
     how = scheduling(scenario, tokens=round(float((who.prompt + who.answer).mean())))
     if who.texts:  # a block is a number of whole pages
         page = gcd(how.page, who.texts.block)
-        how = replace(how, page=page, pages=how.pages and how.pages * (how.page // page))
+        smaller, tiers = how.page // page, how.tiers
+        tiers = replace(tiers, host_pages=tiers.host_pages * smaller, ssd_pages=tiers.ssd_pages * smaller)
+        how = replace(how, page=page, pages=how.pages and how.pages * smaller, tiers=tiers)
     rule: Rule = _RULES[scenario.rule] if copies > 1 else "round robin"
     return Stage(times=times, how=how, routing=Routing(replicas=copies, rule=rule))
 
@@ -246,6 +343,8 @@ def ceiling_per_s(scenario: Scenario) -> float | None:
     As many as one replica ends while a long queue waits for it, times the replicas. Where prefill and decode are apart,
     what prefill workers, links or decode workers carry, whichever is fewest.
     """
+    if scenario.pattern == SESSIONS:
+        return None  # they come as quickly as they are answered
     each = ceilings_per_s(scenario)
     return min(each.values()) if each else None
 
@@ -326,6 +425,22 @@ def scheduling(scenario: Scenario, *, tokens: int) -> Scheduling:
         pass_tokens=scenario.pass_tokens,
         preemption="swap" if scenario.preemption == "swap" else "recompute",
         swap_token_s=float(cache_bytes) / tokens / (together * scenario.host_bandwidth),
+        tiers=_tiers(scenario, token_bytes=float(cache_bytes) / tokens),
+    )
+
+
+def _tiers(scenario: Scenario, *, token_bytes: float) -> Tiers:
+    """What is kept below the GPUs of a replica, of which each data-parallel group has its part."""
+    groups, together = scenario.sharing.data, scenario.gpus / scenario.sharing.data
+    expected = scenario.speed == "expected"
+    write: Write = "back" if scenario.write_policy == "back" else "through"
+    return Tiers(
+        host_pages=int(scenario.host_memory / groups / token_bytes // scenario.page),
+        ssd_pages=int(scenario.ssd / groups / token_bytes // scenario.page),
+        host_token_s=token_bytes / (together * scenario.host_bandwidth * (HOST_REACHED if expected else 1)),
+        ssd_token_s=token_bytes / (scenario.ssd_bandwidth / groups),
+        latency_s=LATENCY_S if expected else 0.0,
+        write=write,
     )
 
 

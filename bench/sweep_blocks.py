@@ -1,0 +1,107 @@
+"""Blocks of prompts over many random steps: none is lost, none is there twice, and nothing in use gives way.
+
+    python -m bench.sweep_blocks [--steps 1000000] [--seed 0]
+
+A step is a row of the simulator's log. Each case is one of those that the tests go through pass by pass; afterwards the
+lists of what is kept, on the GPUs and below them, are walked from both ends and counted.
+"""
+
+import argparse
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+
+from inferdash.serving.pass_times import PassTimes
+from inferdash.serving.replica import run
+from inferdash.serving.requests import Requests
+from inferdash.serving.scheduling import Scheduling
+from inferdash.serving.state import (
+    GONE,
+    HOST,
+    NONE,
+    Routes,
+    State,
+    below_of,
+    blocks_of,
+    book_of,
+    replicas_of,
+    rules_of,
+)
+from tests.serving.test_tiers import random_sessions
+
+
+def stepped(who: Requests, times: PassTimes, how: Scheduling) -> tuple[State, np.ndarray]:
+    """The state after all have ended, and the log."""
+    pages = np.ceil((who.prompt + who.answer + times.checked - 2) / how.page)
+    fits, turns = pages <= (inf if how.pages is None else how.pages), who.turns
+    blocks = blocks_of(who, how, replicas=1)
+    below = below_of(blocks, how)
+    state = State(
+        replicas_of(1, how, requests=len(who), follow=bool(turns)),
+        book_of(who, fits),
+        times.tables,
+        rules_of(how, times, blocks=blocks, below=below, follow=bool(turns)),
+        blocks,
+        below,
+    )
+    first = np.flatnonzero(turns.waits == 0 if turns else fits)
+    return state, run(first, Routes(in_turn=True, aware=False, slack=8), state)
+
+
+def walked(older: np.ndarray, newer: np.ndarray, oldest: int, newest: int) -> list[int]:
+    """A list from its oldest on; empty where it is not the same from its newest on."""
+    found, name = [], oldest
+    while name != NONE:
+        found.append(int(name))
+        name = newer[name]
+    back, name = [], newest
+    while name != NONE:
+        back.append(int(name))
+        name = older[name]
+    return found if found == back[::-1] and len({*found}) == len(found) else [-1]
+
+
+def wrong(state: State, log: np.ndarray, how: Scheduling) -> Iterator[str]:
+    """What does not hold after all have ended."""
+    me, blocks, below = state.replicas.one[0], state.blocks, state.below
+    most = how.pages or 0
+    if log[:, 3].min(initial=0) < 0 or log[:, 3].max(initial=0) > most:
+        yield "a step uses less than no pages, or more than there are"
+    if me.used or me.free != how.places or me.loading or me.later or blocks.mine.any():
+        yield "something is in use at the end"
+    kept = walked(blocks.older[0], blocks.newer[0], me.oldest, me.newest)
+    if sorted(kept) != np.flatnonzero(blocks.users[0] == 0).tolist():
+        yield "what is kept is not what the list has"
+    if (blocks.users[0] > 0).any():
+        yield "a block is used by nobody that is there"
+    if int(blocks.pages[kept].sum()) != me.cached or me.cached > most:
+        yield "pages that are kept are not those of the blocks"
+    if state.how.keeps_below:
+        there = walked(below.older[0], below.newer[0], me.below_oldest, me.below_newest)
+        if sorted(there) != np.flatnonzero(below.where[0] != GONE).tolist() or len(there) != me.below:
+            yield "what is below is not what the list has"
+        if me.below > below.room[1] or me.in_host != int((below.where[0] == HOST).sum()):
+            yield "below is more than has room"
+        if [int(below.where[0, name]) for name in there[::-1][: me.in_host]] != [HOST] * int(me.in_host):
+            yield "host memory does not have the newest"
+
+
+def main() -> None:
+    """Prints the seed, the steps and what was found."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    steps, seed, found = 0, given.seed * 1_000_000, []
+    while steps < given.steps:
+        who, times, how = random_sessions(seed)
+        state, log = stepped(who, times, how)
+        found += [f"case {seed}: {what}" for what in wrong(state, log, how)]
+        steps, seed = steps + len(log), seed + 1
+    print(f"seed {given.seed}: {seed - given.seed * 1_000_000:,} cases, {steps:,} steps, {len(found)} findings")
+    print("\n".join(found[:20]))
+
+
+if __name__ == "__main__":
+    main()
