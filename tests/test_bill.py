@@ -67,3 +67,15 @@ def test_an_engine_says_the_same(
 def test_how_far_it_is_and_how_long_it_takes_yet() -> None:
     assert bill_command.progress(10**9, 4 * 10**9, 20.0) == "1.00 of 4.00 GB, 60 s left"
     assert bill_command.progress(10**9, 4 * 10**9, 200.0) == "1.00 of 4.00 GB, 10 min left"
+
+
+def test_fees_are_told_in_dollars_where_the_list_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Anthropic asks $10 for a thousand searches; what a page that is fetched costs is not in the list."""
+    counts = {"web_search_requests": 6, "web_fetch_requests": 2}
+    usage = {"input_tokens": 1, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0, "output_tokens": 1}
+    line = {"model": "claude-sonnet-5-5", "created_at": 1794000000, "usage": usage | {"server_tool_use": counts}}
+    (tmp_path / "a.jsonl").write_text(f"{json.dumps(line)}\n" * 2)
+    main(["bill", str(tmp_path), "--json"])
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    assert "Fees at list prices add $0.120 to the tokens: 12 web searches for $0.120." in problems
+    assert any("fetches of pages (4)" in one for one in problems)

@@ -106,11 +106,17 @@ class PriceList:
     context: int | None = None
     """Input tokens that the model takes."""
     note: str = ""
+    fees: tuple[tuple[str, Decimal], ...] = ()
+    """What is billed beside tokens, in the plural, and dollars for a thousand."""
 
     def for_input(self, input_tokens: int) -> Rates:
         """The rates of a request with that many input tokens of every kind together."""
         held = [tier.rates for tier in self.tiers if tier.holds(input_tokens)]
         return held[-1] if held else self.rates
+
+
+_FEES: Final = {"web searches": "web_searches_kcount", "file searches": "storage_searches_kcount"}
+"""What logs count, in the plural -> its price in the list, for a thousand."""
 
 
 def entered(rates: Rates) -> PriceList:
@@ -300,6 +306,7 @@ def price_list(provider: str, model: str, *, day: date, hour: int = _NOON, servi
         source=(known.pricing_urls or [""])[0],
         context=found.context_window,
         note=found.price_comments or "",
+        fees=tuple((what, fee) for what, name in _FEES.items() if isinstance(fee := getattr(prices, name), Decimal)),
     )
     for one in meant:
         listed = _corrected(listed, one)

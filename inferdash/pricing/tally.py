@@ -144,6 +144,8 @@ class Counts:
     """Those whose prompts are known, under each of the rules."""
     forgotten: dict[Rules, int] = field(default_factory=dict)
     """Blocks that were dropped too early, under each of the rules."""
+    apart: Counter[tuple[int | None, str, str]] = field(default_factory=Counter)
+    """Day, model and what is counted in other things than tokens, in the plural -> how many."""
     first_s: float | None = None
     """Time of the earliest request, since 1970; None where that is not known."""
     last_s: float | None = None
@@ -177,6 +179,7 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
     for request in requests:
         if isinstance(request, Summed):
             _of(counts.told, request.group).add(request.sums)
+            _apart(counts, request.group, request.apart)
             if request.first_s is not None and request.last_s is not None:
                 first, last = min(first, request.first_s), max(last, request.last_s)
                 whole = whole and request.whole_days
@@ -187,6 +190,8 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
             day, whole = int(time_s // DAY_S), whole and time_s % DAY_S == 0
             first, last = min(first, time_s), max(last, time_s)
         group = Group(day, request.model, size, request.usd is not None, service=request.service)
+        if request.apart:
+            _apart(counts, group, request.apart)
         if request.recorded is not None or not request.blocks:
             _of(counts.told, group).count(request)
         else:
@@ -210,6 +215,7 @@ def joined(several: Iterable[Counts], rules: Collection[Rules]) -> Counts:
         for told, others in ((whole.told, counts.told), *((whole.asked[one], counts.asked[one]) for one in rules)):
             for group, sums in others.items():
                 _of(told, group).add(sums)
+        whole.apart += counts.apart
         for one in rules:
             whole.forgotten[one] += counts.forgotten[one]
         if counts.first_s is not None and counts.last_s is not None:
@@ -217,6 +223,13 @@ def joined(several: Iterable[Counts], rules: Collection[Rules]) -> Counts:
             whole.last_s = max(counts.last_s, counts.last_s if whole.last_s is None else whole.last_s)
             whole.whole_days = whole.whole_days and counts.whole_days
     return whole
+
+
+def _apart(counts: Counts, group: Group, said: Iterable[tuple[str, int]]) -> None:
+    for what, many in said:
+        key = group.day, group.model, what
+        if key in counts.apart or len(counts.apart) < _MOST_GROUPS:
+            counts.apart[key] += many
 
 
 def _of(told: Told, group: Group) -> Sums:

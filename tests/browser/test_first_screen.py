@@ -23,7 +23,8 @@ WITHOUT: Final = {"numbers": {"traffic"}, "picture": {"traffic"}, "controls": {"
 _PICTURE: Final = 300
 _LEAST_SEEN: Final = 100
 """Pixels of the picture that a phone shows on its first screen, at least."""
-_LINES: Final = 3
+_LINES: Final = (2, 3)
+"""Lines of a sentence at most: on a screen, on a phone."""
 _SCREENS_LONG: Final = 3
 _SHIFT: Final = 0.1
 _PAPER: Final = 2
@@ -74,7 +75,7 @@ def _wrong(name: str, seen: dict[str, Any], width: int, height: int) -> Iterator
             yield f"no {part}"
         elif seen[part]["top" if phone and part == "picture" else "bottom"] > limit:
             yield f"{part} below the first screen: {seen[part]}"
-    if not phone and seen["sentence"]["height"] > _LINES * seen["line"] + 1:
+    if seen["sentence"]["height"] > _LINES[phone] * seen["line"] + 1:
         yield f"a sentence of {seen['sentence']['height'] / seen['line']:.0f} lines"
     if not phone and seen["picture"] and seen["picture"]["height"] < _PICTURE:
         yield f"a picture of {seen['picture']['height']:.0f} pixels"

@@ -150,7 +150,7 @@ def test_a_plan_tries_what_the_maker_publishes_and_says_among_what() -> None:
     assert rent
     assert (found.best.total_gpus, found.best.weights) == (1, "MXFP4")
     assert found.best.usd_per_hour == pytest.approx(rent.middle)
-    assert "the cheapest of 6 accelerators in MXFP4" in plan.sentence(ours, found)
+    assert "cheapest of 6 accelerators in MXFP4" in plan.sentence(ours, found)
     command = planning.starts(ours)[0].text
     assert command.startswith("vllm serve openai/gpt-oss-120b")
     assert "--max-model-len 3072" in command

@@ -60,6 +60,7 @@ def bill(counts: Counts, *, by: Sequence[str], against: Sequence[str], day: date
     parts: dict[Any, Replay] = bills(counts, NO_RULES, own, lambda group: tuple(_part(group, name) for name in by))
     said = billed.unknown_sentences(billed.unknown(counts))
     said += billed.unserved_sentences(billed.unserved(counts, own))
+    said += billed.fee_sentences(billed.fees(counts, own))
     said += [lacking] if (lacking := billed.lacks(counts, own)) else []
     if totals:
         said.append(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from inferdash import quantities
@@ -98,6 +99,27 @@ def unserved_sentences(found: dict[tuple[str, str], int]) -> list[str]:
         f" {quantities.count(many, 'request')} of it {'is' if many == 1 else 'are'} not in the bill."
         for (model, service), many in found.items()
     ]
+
+
+def fees(counts: Counts, prices: Callable[[Group], PriceList | None]) -> dict[str, tuple[int, Decimal]]:
+    """What is billed beside tokens at a known price, each at its own model and day: how many, and dollars."""
+    found: dict[str, tuple[int, Decimal]] = {}
+    for (day, model, what), many in counts.apart.items():
+        listed = prices(Group(day, model, 0, said=False))
+        fee = dict(listed.fees).get(what) if listed else None
+        if fee is not None:
+            before, usd = found.get(what, (0, Decimal(0)))
+            found[what] = before + many, usd + fee * many / 1000
+    return found
+
+
+def fee_sentences(found: dict[str, tuple[int, Decimal]]) -> list[str]:
+    """What the fees come to, beside the tokens."""
+    if not found:
+        return []
+    each = ", ".join(f"{many:,} {what} for {quantities.shown(float(usd), '$')}" for what, (many, usd) in found.items())
+    whole = quantities.shown(float(sum(usd for _, usd in found.values())), "$")
+    return [f"Fees at list prices add {whole} to the tokens: {each}."]
 
 
 def parts(counts: Counts, rules: Rules, prices: Callable[[Group], PriceList | None]) -> tuple[Part, ...]:

@@ -241,13 +241,14 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
     uncounted = first.requests + left <= file.totals
     noun = "line" if file.totals and uncounted else "request"
     doubts = (*file.problems, *replayed.problems(first, missing), *_other_rules(first))
+    fees = billed.fee_sentences(billed.fees(file.counts, own))
     unpriced = (*billed.unknown_sentences(unknown), *billed.unserved_sentences(unserved))
     named = f"{AS_BILLED}, without {quantities.count(round(left), noun)}" if left else AS_BILLED
     return Traffic(
         (*([(named, first)] if as_billed else []), *found),
         file.left_out,
         (*doubts, *unpriced, *hours),
-        notes=(*file.notes, *replayed.cost_sentences(said, first)),
+        notes=(*file.notes, *fees, *replayed.cost_sentences(said, first)),
         recorded=said,
         block_tokens=file.block_tokens,
         asks=missing,

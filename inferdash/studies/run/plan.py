@@ -114,7 +114,7 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
     chips = f"{best.total_gpus:,} × {best.accelerator} in {best.weights}"
     rent = quantities.shown(best.usd_per_hour, "$")
     serve = "serves" if best.total_gpus == 1 else "serve"
-    return f"{chips} {serve} {load} for {rent} an hour, the cheapest of {_among(scenario)}."
+    return f"{chips} {serve} {load} at {rent}/hour, cheapest of {_among(scenario)}."
 
 
 def _among(scenario: Scenario) -> str:
