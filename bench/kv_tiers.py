@@ -134,11 +134,11 @@ def kv_tiers() -> Iterator[str]:
         same = (expected > 1) == (measured > 1) if abs(expected - 1) > _EVEN else abs(measured - 1) <= _EVEN
         alike += same
         off.append(abs(expected / measured - 1))
-        gain = (lambda one: one) if better else (lambda one: 1 / one)
+        sign = 1 if better else -1
         lines.append(
             f"  {row['model']:13} {row['replicas']}x{row['gpus']} {row['what']:10} prefix {row['prefix']:>6}: measured "
-            f"{row['without']} -> {row['with']} {row['unit']} ({gain(measured):.2f} times), expected "
-            f"{without:.3g} -> {with_it:.3g} ({gain(expected):.2f} times)" + ("" if same else "  the other way")
+            f"{row['without']} -> {row['with']} {row['unit']} ({measured**sign:.2f} times), expected "
+            f"{without:.3g} -> {with_it:.3g} ({expected**sign:.2f} times)" + ("" if same else "  the other way")
         )
     yield (
         f"caches in host memory, {len(rows)} measured gains: off by {np.median(off):.0%} at the median, "

@@ -169,7 +169,8 @@ def _drawn(rng: np.random.Generator, median: int, one: Session, *, least: int = 
     drawn = np.full(one.turns, float(median))
     if one.spread > 1:
         drawn *= np.minimum(np.exp(np.log(one.spread) * rng.standard_normal(one.turns)), 20)
-    return np.maximum(least, np.rint(drawn)).astype(np.int64)
+    whole: Ints = np.maximum(least, np.rint(drawn)).astype(np.int64)
+    return whole
 
 
 def _pause_s(rng: np.random.Generator, one: Session, turn: int) -> float:

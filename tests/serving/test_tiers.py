@@ -151,7 +151,8 @@ def random_sessions(seed: int) -> tuple[Requests, PassTimes, Scheduling]:
     rng = np.random.default_rng(seed)
     count, places, page = int(rng.integers(2, 14)), int(rng.integers(1, 7)), int(rng.integers(1, 5))
     block = page * int(rng.integers(1, 3))
-    names, prompt = [], rng.integers(1, 40, size=count)
+    names: list[list[tuple[int, int]]] = []
+    prompt = rng.integers(1, 40, size=count)
     for tokens in prompt.tolist():
         family, whole = int(rng.integers(3)), tokens // block
         same = min(whole, int(rng.integers(0, 12)))
