@@ -12,6 +12,7 @@ import logging
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import lru_cache
 from secrets import token_hex
 from typing import Any, Final, NoReturn
 
@@ -205,6 +206,8 @@ def taken(name: str, widget: str, *, everywhere: bool) -> None:
         return
     _session().touched |= not everywhere
     _read(fields)
+    if entry == "" != shown(name):
+        _renew(_session())  # what was emptied shows what stands for it
 
 
 def _published(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -369,21 +372,23 @@ def _session() -> _Session:
 
 
 def _read(fresh: Mapping[str, Any]) -> None:
-    """Takes entries into the scenario; an empty one stands for the baseline's.
+    """Takes entries into the scenario; an empty one stands for the baseline's where it cannot be read as it is.
 
     One that cannot be read changes nothing, and is tried again beside the next: what it contradicted may have changed.
     """
     session = _session()
     entries = {name: entry for name, (entry, _) in session.unread.items()} | dict(fresh)
-    values = {
-        name: getattr(BASELINE, name) if value is None or value == "" else value for name, value in entries.items()
-    }
+    values = {name: getattr(BASELINE, name) if _is_blank(name, entry) else entry for name, entry in entries.items()}
     session.scenario, problems = links.read(values, session.scenario)
     latest = next(reversed(entries))
     told = [(problem.field if problem.field in entries else latest, problem) for problem in problems]
     session.unread = {name: (entries[name], problem) for name, problem in told}
     session.link_problems = ()
     session.edited = True
+
+
+def _is_blank(name: str, entry: Any) -> bool:
+    return entry is None or (entry == "" and bool(links.read({name: entry})[1]))
 
 
 def _follow(session: _Session, address: Pairs) -> None:
@@ -411,7 +416,13 @@ def _write(address: Pairs) -> None:
 
 def _parameters() -> Pairs:
     shown = ((links.PRESENT, "1"),) if _session().presented else ()
-    return (*shown, *pairs.parameters(pair()).items())
+    return (*shown, *_written(pair()))
+
+
+@lru_cache(maxsize=64)
+def _written(shown: Pair) -> Pairs:
+    """What a link holds; asked for by an edit, and again by what is drawn after it."""
+    return tuple(pairs.parameters(shown).items())
 
 
 def _presented(address: Pairs) -> bool:
