@@ -66,11 +66,19 @@ async def _one(server: Server, seed: int) -> None:
     one, then = pages[seed % len(pages)], pages[(seed // len(pages) + seed + 1) % len(pages)]
     async with Session(server.host) as session:
         await session.open(one.page, links.encode(valid(seed, usual=True)))
-        await session.press(session.numbers()[0])
+        await _edited(session)
         await session.follow(then.page)
-        await session.press(session.numbers()[0])
+        await _edited(session)
         await session.follow("traffic" if seed % 2 else "serving")
+        if not seed % 2:
+            await session.unfold("Your own requests")
         await upload(server, session, _FILE + b"%d,1,1\n" % seed)
+
+
+async def _edited(session: Session) -> None:
+    """Presses a key in the first number field, where the page has one."""
+    for label in session.numbers()[:1]:
+        await session.press(label)
 
 
 async def upload(server: Server, session: Session, content: bytes) -> None:
