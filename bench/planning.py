@@ -57,7 +57,8 @@ def ratios(
                 for count in replicas:
                     for load in LOADS:
                         asked = replace(demand, requests_per_s=load * full * count)
-                        one = Setup(curves, 0, place, np.full(len(REPLICAS), full)).candidate(asked, 1.0, count)
+                        setup = Setup(curves, 0, place, place, np.full(len(REPLICAS), full))
+                        one = setup.candidate(asked, 1.0, count)
                         said = confirmed(one, asked, offer)
                         first, latency = said.time_to_first_token_s.p90, said.inter_token_latency_s.p90
                         assert first

@@ -1,6 +1,6 @@
 """Set-ups by name and number: those that hold, and why the others do not."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
@@ -100,6 +100,8 @@ class Setup:
     row: int
     place: int
     """Index of `PLACES`."""
+    column: int
+    """Of the curves where that place stands."""
     within_per_s: Floats
     """Requests a second that a replica carries within the targets, one of at least `REPLICAS`; 0 where none."""
 
@@ -110,7 +112,7 @@ class Setup:
 
     def candidate(self, demand: Demand, rent: float, replicas: int | None = None) -> Candidate:
         """The set-up with so many replicas; with the fewest that carry the load where None."""
-        curves, row, place, layout = self.curves, self.row, self.place, self.curves.layout
+        curves, row, column, layout = self.curves, self.row, self.column, self.curves.layout
         if replicas is None:
             replicas = self.fewest(demand)
         load = demand.requests_per_s / (replicas * layout.data)
@@ -130,18 +132,18 @@ class Setup:
             weights=curves.weights,
             cache=curves.cache,
             layout=layout,
-            places=int(PLACES[place]),
+            places=int(PLACES[self.place]),
             replicas=replicas,
             usd_per_hour=usd_per_hour,
             usd_per_mtok_prompt=usd(demand.prompt),
             usd_per_mtok_written=usd(demand.answer),
             carries_per_s=carries_per_s,
             utilization=demand.requests_per_s / carries_per_s if carries_per_s else inf,
-            time_to_first_token_s=at(curves.first_token_s[row, regular, place]),
-            inter_token_latency_s=at(curves.latency_s[row, regular, place]),
-            batch=min(float(PLACES[place]), at(curves.batches[row, regular])),
-            memory_bytes=float(curves.memory_bytes[row, place]),
-            usable_bytes=float(curves.usable_bytes[row, place]),
+            time_to_first_token_s=at(curves.first_token_s[row, regular, column]),
+            inter_token_latency_s=at(curves.latency_s[row, regular, column]),
+            batch=min(float(PLACES[self.place]), at(curves.batches[row, regular])),
+            memory_bytes=float(curves.memory_bytes[row, column]),
+            usable_bytes=float(curves.usable_bytes[row, column]),
             proposals=curves.proposals,
         )
 
@@ -165,7 +167,8 @@ class Setup:
 
     def alone(self) -> "Setup":
         """The same without the memory of the others in its curves."""
-        return replace(self, curves=self.curves.alone(self.row), row=0, within_per_s=self.within_per_s.copy())
+        mine = self.curves.alone(self.row, self.place)
+        return replace(self, curves=mine, row=0, column=0, within_per_s=self.within_per_s.copy())
 
     def failure(self, demand: Demand, offer: Offer) -> Failure | None:
         """Why it does not hold; None where it does."""
@@ -200,10 +203,12 @@ class Setup:
         return None
 
 
-def setups_of(curves: Iterable[Curves], demand: Demand) -> Iterator[Setup]:
-    """Every accelerator, format and layout, each with its best batch limit."""
+def setups_of(
+    curves: Iterable[Curves], demand: Demand, *, within: Callable[[Curves, Demand], Floats] = Curves.within
+) -> Iterator[Setup]:
+    """Every accelerator, format and layout, each with its best batch limit; `within` is theirs, or what it was."""
     for one in curves:
-        carried = one.layout.data * one.within(demand)
+        carried = one.layout.data * within(one, demand)
         with np.errstate(divide="ignore"):
             needed = fewest_replicas(requests_per_s=demand.requests_per_s, carried_per_s=carried)
         replicas = np.maximum(REPLICAS[:, None], needed)
@@ -211,7 +216,7 @@ def setups_of(curves: Iterable[Curves], demand: Demand) -> Iterator[Setup]:
         rank = replicas - carried / np.where(most > 0, 2 * most, 1)  # a half at most, so less than a replica
         best = rank.min(axis=1).argmin(axis=1)
         for row, place in enumerate(best):
-            yield Setup(one, row, int(place), carried[row, :, place])
+            yield Setup(one, row, int(place), int(place), carried[row, :, place])
 
 
 def by_reason(failures: Iterable[Failure]) -> tuple[Failure, ...]:

@@ -39,6 +39,8 @@ BATCHES: Final = np.array(
 
 _NAMED: Final = 5
 """Fields of curves that are no arrays, the first ones."""
+_BY_PLACE: Final = ("full_per_s", "memory_bytes", "usable_bytes", "most_places")
+_BY_REPLICAS_AND_PLACE: Final = ("first_token_s", "latency_s")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,9 +75,11 @@ class Curves:
     batches: Floats
     """The mean batch, by accelerator, replicas and load."""
 
-    def alone(self, row: int) -> "Curves":
-        """One of the accelerators, without the memory of the others."""
+    def alone(self, row: int, place: int) -> "Curves":
+        """One of the accelerators at one batch limit, without the memory of the others."""
         mine = {one.name: getattr(self, one.name)[row : row + 1] for one in fields(self)[_NAMED:]}
+        mine |= {name: mine[name][:, place : place + 1] for name in _BY_PLACE}
+        mine |= {name: mine[name][:, :, place : place + 1] for name in _BY_REPLICAS_AND_PLACE}
         return replace(self, accelerators=self.accelerators[row : row + 1], **{k: v.copy() for k, v in mine.items()})
 
     def within(self, demand: Demand) -> Floats:
@@ -87,7 +91,7 @@ class Curves:
         held = np.isfinite(self.first_token_s)
         for seconds, target in targets:
             held &= seconds <= target
-        last = held.cumprod(axis=-1).sum(axis=-1)[..., None] - 1  # none beyond the first that misses
+        last = np.count_nonzero(held, axis=-1)[..., None] - 1  # both rise with the load
 
         def at(values: Floats, place: Floats) -> Floats:
             whole = np.broadcast_to(values, held.shape)

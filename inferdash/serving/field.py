@@ -1,6 +1,6 @@
 """All set-ups of an offer, scored block by block, of which only those are kept that can win."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Final, TypeAlias
@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from inferdash.serving.candidates import Candidate, Failure, Setup, by_reason, frontier, setups_of
 from inferdash.serving.curves import Curves
 from inferdash.serving.offers import NODE, Demand, Offer
+from inferdash.serving.requests import Floats
 
 Ranked: TypeAlias = tuple[float, int, bool, float, int, Candidate, Setup]
 """A candidate behind its rank: of those that cost the same, fewer GPUs, one machine, a lower load come first."""
@@ -37,7 +38,14 @@ def ranked(setup: Setup, replicas: int, turn: int, *, demand: Demand, offer: Off
     return one.usd_per_hour, one.total_gpus, one.gpus > NODE, one.utilization, turn, one, setup
 
 
-def field_of(demand: Demand, offer: Offer, blocks: Iterable[Curves], *, near: int) -> Field:
+def field_of(
+    demand: Demand,
+    offer: Offer,
+    blocks: Iterable[Curves],
+    *,
+    near: int,
+    within: Callable[[Curves, Demand], Floats] = Curves.within,
+) -> Field:
     """Scores all set-ups; the memory is that of one block of them and of `near` set-ups by either rank."""
     tried: list[Ranked] = []
     predicted: list[tuple[Ranked, Ranked]] = []
@@ -46,7 +54,7 @@ def field_of(demand: Demand, offer: Offer, blocks: Iterable[Curves], *, near: in
     set_ups = scored = 0
     for curves in blocks:
         scored += curves.first_token_s.size
-        for setup in setups_of([curves], demand):
+        for setup in setups_of([curves], demand, within=within):
             set_ups += 1
             failure = setup.failure(demand, offer)
             if failure:
@@ -54,7 +62,9 @@ def field_of(demand: Demand, offer: Offer, blocks: Iterable[Curves], *, near: in
                 continue
             held = ranked(setup.alone(), setup.fewest(demand), set_ups, demand=demand, offer=offer)
             *_, candidate, kept = held
-            first = ranked(kept, kept.worth_trying(demand, beyond=BEYOND), set_ups, demand=demand, offer=offer)
+            fewer = kept.worth_trying(demand, beyond=BEYOND)
+            as_held = fewer == candidate.replicas
+            first = held if as_held else ranked(kept, fewer, set_ups, demand=demand, offer=offer)
             holding.append(candidate)
             tried.append(first)
             predicted.append((held, first))

@@ -4,7 +4,7 @@ Closed forms score every set-up in arrays and rank them by cost; the simulator t
 up. There is no margin beside the targets: a replica more is added where the simulator says so.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -17,7 +17,7 @@ from inferdash.serving.curves import PAGE, Curves, curves_of, deployment_of, who
 from inferdash.serving.field import field_of, ranked
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import in_turn, requests
+from inferdash.serving.requests import Floats, in_turn, requests
 from inferdash.serving.scheduling import Routing, Scheduling, room_pages
 from inferdash.serving.simulator import simulate
 from inferdash.serving.summary import Percentiles, summary
@@ -82,7 +82,13 @@ class Plan:
 
 
 def plan(
-    demand: Demand, offer: Offer, *, blocks: Iterable[Curves] | None = None, tries: int = 12, seed: int = 0
+    demand: Demand,
+    offer: Offer,
+    *,
+    blocks: Iterable[Curves] | None = None,
+    within: Callable[[Curves, Demand], Floats] = Curves.within,
+    tries: int = 12,
+    seed: int = 0,
 ) -> Plan:
     """The cheapest set-up that carries a demand, confirmed by the simulator.
 
@@ -93,6 +99,7 @@ def plan(
         demand: what is asked for.
         offer: what it may be built from.
         blocks: its curves for such requests, where they are at hand; they depend on no load, target or rent.
+        within: what a curve carries within the targets, where it is at hand; it depends on no load or rent.
         tries: candidates that are simulated at most.
         seed: of the arrivals.
 
@@ -102,7 +109,8 @@ def plan(
     context = offer.model.context
     if context is not None and demand.tokens > context:
         raise ValueError(f"{demand.tokens:,} tokens are more than the {context:,} that {offer.model.name} reads")
-    field = field_of(demand, offer, curves_of(demand, offer) if blocks is None else blocks, near=2 * tries + _NEXT)
+    blocks = curves_of(demand, offer) if blocks is None else blocks
+    field = field_of(demand, offer, blocks, near=2 * tries + _NEXT, within=within)
     turns = count(field.set_ups + 1)
     heap = [*field.near]
     heapify(heap)

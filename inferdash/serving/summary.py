@@ -63,13 +63,15 @@ class Percentiles:
     """Behind them."""
 
 
+_PERCENTS: Final = (50, 90, 99)
+
+
 def percentiles(values: Floats) -> Percentiles:
     """The percentiles of values, an array with one a request."""
     count = len(values)
-    p50, p90, p99 = (
-        float(np.percentile(values, percent)) if count * (100 - percent) >= 100 * BEYOND else None
-        for percent in (50, 90, 99)
-    )
+    said = [percent for percent in _PERCENTS if count * (100 - percent) >= 100 * BEYOND]
+    found: list[float | None] = [float(value) for value in np.percentile(values, said)] if said else []
+    p50, p90, p99 = found + [None] * (len(_PERCENTS) - len(said))
     return Percentiles(p50=p50, p90=p90, p99=p99, requests=count)
 
 

@@ -19,6 +19,7 @@ from inferdash.serving.commands import SLACK, Command, commands
 from inferdash.serving.curves import Curves, curves_of, deployment_of
 from inferdash.serving.offers import NODE, Demand, Offer, Room, started_for
 from inferdash.serving.planner import Plan
+from inferdash.serving.requests import Floats
 from inferdash.studies.run.simulation import only
 
 __all__ = ["SLACK", "changes", "demand", "obstacle", "offer", "planned", "server_s", "starts", "worked"]
@@ -88,6 +89,8 @@ _READ: Final = frozenset(
 
 _SHAPE: Final = _READ - {"load", "load_as", "active_users", "think", "target_first", "target_between", "seed"}
 """Those of them that the curves of set-ups depend on."""
+_TARGETED: Final = _SHAPE | {"target_first", "target_between"}
+"""Those that what the curves carry within the targets depends on."""
 _KEPT: Final = 40
 """Accelerators times formats whose curves are kept, a megabyte each."""
 
@@ -102,13 +105,23 @@ def _planned(scenario: Scenario) -> Plan | None:
     if obstacle(scenario):
         return None
     with unrecorded():
-        kept = _curves(only(scenario, _SHAPE)) if _scored(scenario) <= _KEPT else None
-        return planner.plan(demand(scenario), offer(scenario), blocks=kept, seed=scenario.seed)
+        asked, given = demand(scenario), offer(scenario)
+        if _scored(scenario) > _KEPT:
+            return planner.plan(asked, given, seed=scenario.seed)
+        kept = _within(only(scenario, _TARGETED))
+        return planner.plan(asked, given, blocks=kept, within=lambda one, _: kept[one], seed=scenario.seed)
 
 
 def _scored(scenario: Scenario) -> int:
     """Accelerators times formats, with and without proposals."""
     return len(scenario.considered) * len(scenario.formats) * (2 if scenario.proposals else 1)
+
+
+@lru_cache(maxsize=4)
+def _within(scenario: Scenario) -> dict[Curves, Floats]:
+    """The same curves, each with what it carries within the targets."""
+    asked = demand(scenario)
+    return {one: one.within(asked) for one in _curves(only(scenario, _SHAPE))}
 
 
 @lru_cache(maxsize=4)
