@@ -5,9 +5,7 @@ from typing import Final
 
 import streamlit as st
 
-from inferdash import shipped
-from inferdash.studies.report import PAGES
-from inferdash.ui import comparing, metrics, navigation, share, state
+from inferdash.ui import comparing, lookups, metrics, navigation, share, state
 from inferdash.ui.assist import ICON, assist, style
 from inferdash.ui.mending import mended
 from inferdash.ui.sidebar import sidebar
@@ -21,11 +19,9 @@ def _home() -> None:
     """The root holds no page of its own."""
 
 
+lookups.quicken()
 st.set_page_config(page_title="inferdash", page_icon=ICON, layout="wide", initial_sidebar_state=_SIDEBAR)
-_pages = {
-    name: st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
-    for name, study in PAGES.items()
-}
+_pages = navigation.pages()
 _current = st.navigation([st.Page(_home, title="inferdash", default=True), *_pages.values()], position="hidden")
 _name = next((name for name, page in _pages.items() if page == _current), None)
 if _name is None:

@@ -1,14 +1,17 @@
 """Links to pages that can be copied and opened beside, and that keep the scenario when they are followed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
+from copy import copy
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
+from inferdash import shipped
 from inferdash.facts import library
 from inferdash.studies.report import GROUPS, PAGES
 from inferdash.ui import state
@@ -27,6 +30,20 @@ class Link:
     """What stands below the name; a link with a text is a card."""
     query: str | None = None
     """The scenario that it opens; None for the reader's."""
+
+
+def pages() -> dict[str, StreamlitPage]:
+    """Name -> page, as Streamlit takes them; a page may be run once."""
+    return {name: copy(page) for name, page in _pages().items()}
+
+
+@cache
+def _pages() -> dict[str, StreamlitPage]:
+    """The same, each of which took a look at its file; to be called in a run."""
+    return {
+        name: st.Page(shipped("pages") / f"{name}.py", title=study.TITLE, url_path=name.replace("_", "-"))
+        for name, study in PAGES.items()
+    }
 
 
 def row(current: str) -> None:
@@ -62,7 +79,7 @@ def _navigation(label: str, groups: Mapping[str, Sequence[Link]], *, kind: str, 
         data={
             "label": label,
             "kind": kind,
-            "groups": [[title, [asdict(link) for link in shown]] for title, shown in groups.items()],
+            "groups": [[title, [vars(link) for link in shown]] for title, shown in groups.items()],
             "current": current,
             "query": urlencode(state.query()),
         },

@@ -10,7 +10,7 @@ from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import PRECISIONS
-from inferdash.formula import Number, section
+from inferdash.formula import Number, remembered, section
 from inferdash.layers.counts import Counts
 from inferdash.physics import kv_cache, memory
 from inferdash.physics.parameters import (
@@ -103,6 +103,7 @@ class Model:
     layers: int = number("layers", "one after another")
 
 
+@remembered
 def study(scenario: Scenario) -> Model:
     """The numbers of the page for a scenario."""
     architecture = scenario.architecture

@@ -9,7 +9,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.layers.feed_forward import Experts, GatedFeedForward, distinct_experts
 from inferdash.physics import experts as physics
 from inferdash.physics import memory
@@ -50,6 +50,7 @@ class ExpertNumbers:
     )
 
 
+@remembered
 def study(scenario: Scenario) -> ExpertNumbers:
     """The numbers of the page for a scenario."""
     machine, kind = scenario.deployment, experts_of(scenario.architecture)

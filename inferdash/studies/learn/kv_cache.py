@@ -7,7 +7,7 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.facts.architecture import Architecture
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.layers.feed_forward import Experts
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.layers.kinds import Attention
@@ -55,6 +55,7 @@ class KVCache:
     free_bytes: float = number("B", "free memory")
 
 
+@remembered
 def study(scenario: Scenario) -> KVCache:
     """The numbers of the page for a scenario."""
     machine = scenario.deployment

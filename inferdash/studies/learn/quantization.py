@@ -10,7 +10,7 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.accelerator import Accelerator
 from inferdash.facts.precision import FILES, PRECISIONS, Precision
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.physics import kv_cache, memory, quantization
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
@@ -74,6 +74,7 @@ class Quantization:
     speedup: float | None = number("times", "as fast a pass in this precision as in bf16")
 
 
+@remembered
 def study(scenario: Scenario) -> Quantization:
     """The numbers of the page for a scenario."""
     weights = numbers_in(scenario.weight_values)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.physics.passes import one_pass, prefill
 from inferdash.pricing import prompt_cache as pricing
 from inferdash.pricing.tokens import Tokens, bill
@@ -47,6 +47,7 @@ class PromptCache:
     prefill_cached_estimate: Estimate = part("prefill of a cache hit", "s")
 
 
+@remembered
 def study(scenario: Scenario) -> PromptCache:
     """The numbers of the page for a scenario."""
     scenario = resolved(scenario)
