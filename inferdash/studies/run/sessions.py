@@ -137,7 +137,7 @@ def table(scenario: Scenario) -> Table:
         Row("Requests", "requests/s", (ran.share * per_s,)),
         Row("Mean prompt", "tokens", (float(ran.asked.prompt[ran.warm_up :].mean()),)),
         Row("Prompt found in the prefix cache", "%", (found.found,)),
-        Row("Of it reloaded from below the GPUs", "%", (found.reloaded,)),
+        Row("Thereof reloaded from host memory or SSD", "%", (found.reloaded,)),
         Row("Preemptions", "requests", (round(ran.share * said.preemptions),)),
     )
     return Table(columns, rows, head="Sessions")

@@ -133,7 +133,7 @@ def room_table(scenario: Scenario) -> Table:
         if ran is None:
             continue
         said, found = ran.summary(one), reused(ran)
-        life = life_s(ran)
+        life = life_s(ran) if one.host_memory < ENDLESS else None
         rows.append(
             Row(
                 name,
@@ -147,7 +147,7 @@ def room_table(scenario: Scenario) -> Table:
                 ),
             )
         )
-    columns = ("found", "of it reloaded", "TTFT, p50", "TTFT, p90", "cache life")
+    columns = ("found", "thereof reloaded", "TTFT, p50", "TTFT, p90", "cache life")
     return Table(columns, tuple(rows), head="Room for blocks")
 
 
