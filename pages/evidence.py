@@ -7,7 +7,7 @@ from inferdash.studies.check import calibration, published, verdict
 from inferdash.studies.check import evidence as page
 from inferdash.studies.learn import energy
 from inferdash.studies.run import upkeep
-from inferdash.ui import measuring, parts, state
+from inferdash.ui import load_tests, measuring, parts, state
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
@@ -49,6 +49,10 @@ def own() -> None:
     st.caption(calibration.HOLDS)
 
 
+def own_file() -> None:
+    load_tests.runs(scenario)
+
+
 def not_covered() -> None:
     st.markdown(page.not_covered())
 
@@ -71,6 +75,7 @@ sections(
         "Nearest to your scenario": nearest,
         "Errors by group": by_group,
         "Calibrate with your own measurements": own,
+        "Load tests of your own": own_file,
         "Power and energy": power,
         "Not covered": not_covered,
     }

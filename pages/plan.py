@@ -62,7 +62,7 @@ def energy() -> None:
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario), marked=False)
-controls("load_as", *page.load_fields(scenario), "target_first", "target_between")
+controls("load_as", *page.load_fields(scenario), "target_first", "target_between", "confidence")
 if parts.picture(key="frontier"):
     st.caption(page.FRONTIER)
 st.markdown(page.cost_sentence(scenario, result))

@@ -11,7 +11,16 @@ from inferdash.scenario.agents import SESSIONS
 from inferdash.studies.learn import over_time
 from inferdash.studies.numbers import Table
 from inferdash.studies.price import dated, own_requests
-from inferdash.studies.run import autoscaling, disaggregation, sessions, simulation, speculation, tiers, upkeep
+from inferdash.studies.run import (
+    autoscaling,
+    disaggregation,
+    serving_band,
+    sessions,
+    simulation,
+    speculation,
+    tiers,
+    upkeep,
+)
 from inferdash.studies.run import serving as page
 from inferdash.ui import parts, state
 from inferdash.ui.controls import controls
@@ -30,6 +39,13 @@ def felt() -> None:
 
     parts.table(table)
     parts.download(table, name=page.NAME)
+
+
+def sure() -> None:
+    band = serving_band.study(scenario, result)
+    if band:
+        parts.table(serving_band.table(band))
+        st.caption(serving_band.NOTE)
 
 
 def knee() -> None:
@@ -143,6 +159,7 @@ if parts.picture(key="bars"):
 if served:
     sections(
         {
+            **({serving_band.TITLE: sure} if serving_band.study(scenario, result) else {}),
             "Latency percentiles": felt,
             **({} if sessions.is_of(scenario) else {"Latency against load": knee}),
             **({} if scenario.disaggregated else {"Other ways to batch": ways}),

@@ -177,6 +177,7 @@ BASELINE_1: dict[str, Any] = {
     "speed": "expected",
     "target_first": 1.0,
     "target_between": 0.05,
+    "confidence": "even",
     "load_as": "requests",
     "active_users": 1000,
     "think": 60.0,

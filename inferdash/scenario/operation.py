@@ -36,6 +36,8 @@ _LEAST_RENT: Final = 0.01
 _MOST_RENT: Final = 1000
 _SIXTEEN: Final = 16
 """Bits of a number that an engine can take to fp8 while it loads the model."""
+CONFIDENCE: Final = {"even": "As expected", "80": "80% confidence", "95": "95% confidence"}
+"""Id in links -> how surely a plan holds its targets."""
 RULES: Final = {"turns": "Round robin", "least": "Least loaded", "prefix": "Prefix aware"}
 """Id in links -> which replica a request goes to."""
 
@@ -58,6 +60,10 @@ def _swapped(scenario: "Operation") -> bool:
 
 def _prefixes(scenario: "Operation") -> bool:
     return scenario.found_share > 0
+
+
+def _expected(scenario: "Operation") -> bool:
+    return scenario.speed == "expected"
 
 
 def _users(scenario: "Operation") -> bool:
@@ -145,6 +151,12 @@ class Operation(Further):
         0.05, title="Target inter-token latency", ge=1e-4, le=3600
     )
     """Time between output tokens that requests should stay within, such as 30 ms."""
+
+    confidence: Annotated[str, Choices("confidence", lambda: CONFIDENCE), Place("page", _expected)] = Field(
+        "even", title="Hold the targets"
+    )
+    """As expected: about as many set-ups turn out slower as faster. 80% or 95%: with passes and first tokens as much
+    slower as that share of measurements stayed within."""
 
     load_as: Annotated[str, Choices("way to say the load", lambda: LOADS), Place("page")] = Field(
         "requests", title="Load as"

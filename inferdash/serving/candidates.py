@@ -55,6 +55,8 @@ class Candidate:
     """Of one GPU for parameters and caches."""
     proposals: Proposals | None = None
     """What proposes tokens; None where nothing does."""
+    slower: tuple[float, float] = (1.0, 1.0)
+    """Times as long as expected that passes and first tokens are taken to be."""
 
     @property
     def gpus(self) -> int:
@@ -145,6 +147,7 @@ class Setup:
             memory_bytes=float(curves.memory_bytes[row, column]),
             usable_bytes=float(curves.usable_bytes[row, column]),
             proposals=curves.proposals,
+            slower=(float(curves.slower[row, 0]), float(curves.slower[row, 1])),
         )
 
     def fewest(self, demand: Demand) -> int:

@@ -12,6 +12,7 @@ from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.formula import Number
 from inferdash.physics import steady_state
 from inferdash.physics.batching import pages_of
+from inferdash.physics.confidence import slower
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.drafters import Proposals, Round, beside, round_of
 from inferdash.physics.engine_memory import shape_of
@@ -74,6 +75,8 @@ class Curves:
     """Requests whose caches fit, by accelerator and place; 0 where the parameters do not."""
     batches: Floats
     """The mean batch, by accelerator, replicas and load."""
+    slower: Floats
+    """Times as long as expected that passes and first tokens are taken to be, two columns, by accelerator."""
 
     def alone(self, row: int, place: int) -> "Curves":
         """One of the accelerators at one batch limit, without the memory of the others."""
@@ -243,6 +246,8 @@ def _curves(
     late_latency_s = steady_state.crowded_latency_s(
         latency_s=latency_s_, batch=BATCHES, crowded=np.maximum(crowded, BATCHES), growth=growth_
     )
+    times = _slower(deployment, demand, offer, requests=requests, past=past)
+    passes, firsts = times[:, :1], times[:, 1:, None, None]
     tokens = whole_pages(demand.tokens)
     by_place = beside(replace(deployment, memory=cast("float", memory)), proposals)
     free = free_bytes_of_one(by_place, requests=layout.data * PLACES, tokens=tokens)
@@ -252,12 +257,29 @@ def _curves(
         cache=cache,
         layout=layout,
         proposals=proposals,
-        carried_per_s=carried,
-        full_per_s=full_per_s,
-        first_token_s=np.maximum.accumulate(np.where(below, first_token_s, np.inf), axis=-1),
-        latency_s=np.maximum.accumulate(late_latency_s, axis=-1),
+        carried_per_s=carried / passes,
+        full_per_s=full_per_s / passes,
+        first_token_s=firsts * np.maximum.accumulate(np.where(below, first_token_s, np.inf), axis=-1),
+        latency_s=passes[..., None, None] * np.maximum.accumulate(late_latency_s, axis=-1),
         memory_bytes=np.asarray(by_place.memory - free),
         usable_bytes=np.asarray(by_place.memory),
         most_places=np.asarray(largest_batch(by_place, tokens=tokens)) / layout.data,
         batches=np.asarray(batches)[:, :, 0],
+        slower=times,
     )
+
+
+def _slower(deployment: Deployment, demand: Demand, offer: Offer, *, requests: Floats, past: float) -> Floats:
+    """Times as long as expected that passes and first tokens are taken to be, by accelerator, at the batch least known.
+
+    Times that all grow alike leave a queue as it is, but for its clock: so what is carried falls as they grow.
+    """
+    rows = len(np.atleast_2d(np.asarray(deployment.accelerator.bandwidth)))
+    if offer.engine is None or demand.confidence == "even":
+        return np.ones((rows, 2))
+    together = deployment.layout.data * requests
+    one = one_pass(deployment, requests=together, positions=1.0, past=past, output_positions=1)
+    whole: Any = expected_pass(deployment, offer.engine, one, requests=together, positions=1.0)
+    bands = offer.engine.reach[deployment.accelerator.family].bands
+    both = slower(bands, demand.confidence, limit_s=whole.limit_s, expected_s=whole.pass_s)
+    return np.stack([np.broadcast_to(np.atleast_2d(factor), (rows, len(BATCHES))).max(axis=-1) for factor in both], -1)

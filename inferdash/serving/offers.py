@@ -41,6 +41,8 @@ class Demand:
     """p90, without server and network; infinity where all is well."""
     inter_token_latency_s: float = inf
     """p90 of the mean between the tokens of a request; infinity likewise."""
+    confidence: str = "even"
+    """With which both are held, a key of `physics.confidence.PASSES`; it says nothing where limits are planned."""
 
     def __post_init__(self) -> None:
         """Checks that something is asked for."""

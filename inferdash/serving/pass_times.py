@@ -9,7 +9,7 @@ each request. It writes `tokens_per_pass` tokens of each on average, so that a t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -52,6 +52,16 @@ class Line:
     """By requests that write, from 0: the same as `pass_s`, of a round; None where nothing is proposed."""
     reading_s: float = 0.0
     """That a pass takes more where a chunk is too long for a recorded graph."""
+
+    def slower(self, times: float) -> "Line":
+        """That of passes that take so many times as long."""
+        return Line(
+            pass_s=times * self.pass_s,
+            context_s=times * self.context_s,
+            readings=tuple(Reading(end_s=times * one.end_s, start_s=times * one.start_s) for one in self.readings),
+            round_s=None if self.round_s is None else times * self.round_s,
+            reading_s=times * self.reading_s,
+        )
 
     def chunk_s(self, *, size: int, past: int) -> float:
         """Seconds that a request adds that reads `size` tokens after `past`."""
@@ -130,6 +140,10 @@ class PassTimes:
             reading_s=np.array([line.reading_s for line in lines]),
             bend_after=bends[np.searchsorted(bends, np.arange(self.tokens + 1), side="right")],
         )
+
+    def slower(self, times: float) -> "PassTimes":
+        """Those of passes that take so many times as long."""
+        return self if times == 1 else replace(self, lines=tuple(line.slower(times) for line in self.lines))
 
     def pass_s(self, *, contexts: Sequence[int] = (), chunks: Sequence[tuple[int, int]] = ()) -> float:
         """Seconds of one pass, or of a round.

@@ -194,7 +194,7 @@ def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int =
             pass_tokens=how.pass_tokens,
             proposals=candidate.proposals,
         ),
-    )
+    ).slower(candidate.slower[0])
     groups = candidate.groups
     simulated = min(groups, SIMULATED)
     each = ceil(max(_STAYS * candidate.batch, _REQUESTS / simulated))
@@ -202,7 +202,10 @@ def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int =
     coming = requests(mine_s, prompt=demand.prompt, answer=demand.answer, found=demand.found)
     served = simulate(coming, times, how, Routing(replicas=simulated))
     said = summary(coming, served, warm_up_s=float(mine_s[len(mine_s) // 4]))
-    first, latency = said.time_to_first_token_s, said.inter_token_latency_s
+    first, latency = (
+        said.time_to_first_token_s.times(candidate.slower[1] / candidate.slower[0]),
+        said.inter_token_latency_s,
+    )
     left_waiting = float((served.started_s > mine_s[-1]).sum()) / (simulated * how.places)
     over = max(
         left_waiting,

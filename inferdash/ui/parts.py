@@ -241,10 +241,11 @@ def texts(shown: Sequence[tuple[str, str, str]]) -> None:
         tab.caption(source)
 
 
-def save(label: str, text: str, *, name: str) -> None:
-    """A text in Markdown, to download."""
+def save(label: str, text: str, *, name: str, kind: tuple[str, str] = ("md", "text/markdown")) -> None:
+    """A text to download, in Markdown or of another kind: its ending and its media type."""
+    ending, mime = kind
     st.download_button(
-        label, text, file_name=f"{name}.md", mime="text/markdown", icon=":material/download:", on_click="ignore"
+        label, text, file_name=f"{name}.{ending}", mime=mime, icon=":material/download:", on_click="ignore"
     )
 
 

@@ -64,3 +64,15 @@ def test_the_page_says_its_errors() -> None:
     assert "published measurements, the expected time is off by" in words(app)
     heads = [one.label for one in app.expander]
     assert heads.index("One measurement") < heads.index("Nearest to your scenario") < heads.index("Errors by group")
+
+
+def test_a_load_tools_file_is_compared_and_becomes_an_engine_to_download() -> None:
+    app = opened(v="1")
+    tool = shipped("presets").parent / "tests" / "serving" / "load_tools" / "vllm_bench_serve.json"
+    app.file_uploader[0].set_value([(tool.name, tool.read_bytes(), "application/json")]).run(timeout=60)
+    assert not app.exception
+    assert "Purple: time per output token" in words(app)
+    assert "INFERDASH_ENGINES" in words(app)
+    app.file_uploader[0].set_value([("nothing.csv", b"a,b\n1,2\n", "text/csv")]).run(timeout=60)
+    assert "It is no table of load tests" in words(app)
+    assert not app.exception

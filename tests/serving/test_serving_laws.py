@@ -238,3 +238,18 @@ def test_a_swamped_replica_ends_and_says_how_long_it_took() -> None:
     result = simulate(coming, LLAMA["expected"], Scheduling(places=64, pass_tokens=2048, pages=300))
     check(coming, result, Scheduling(places=64, pages=300))
     assert np.isfinite(result.finish_s).all()
+
+
+def test_passes_twice_as_long_are_the_same_at_half_the_pace() -> None:
+    """Times that all grow alike change nothing but the clock: a queue at a slower engine is one at a higher load."""
+    rng = np.random.default_rng(15)
+    for _ in range(20):
+        times = random_times(rng, tokens=400, positions=256, proposed=int(rng.integers(0, 3)))
+        asked = requests(
+            np.sort(rng.uniform(0, 300, 80)), prompt=rng.integers(1, 200, 80), answer=rng.integers(2, 150, 80)
+        )
+        later = requests(2 * asked.arrival_s, prompt=asked.prompt, answer=asked.answer)
+        how = Scheduling(places=16, pass_tokens=128)
+        one, two = simulate(asked, times, how), simulate(later, times.slower(2.0), how)
+        assert two.finish_s == pytest.approx(2 * one.finish_s)
+        assert two.first_token_s == pytest.approx(2 * one.first_token_s)

@@ -150,3 +150,19 @@ def test_the_plan_can_be_pasted() -> None:
 
 def test_every_accelerator_that_is_offered_at_first_has_a_rent() -> None:
     assert all(library.accelerators()[key].rent for key in BASE.considered)
+
+
+def test_more_confidence_costs_no_less_and_is_told() -> None:
+    before = 0.0
+    for held in ("even", "80", "95"):
+        scenario, result = of(f"{JOBS['open weights']}&confidence={held}")
+        best = result.best
+        assert best is not None
+        assert best.usd_per_hour >= before
+        assert best.ttft_p90_s <= scenario.target_first
+        assert best.itl_p90_s <= scenario.target_between
+        assert (f"{held}% confidence" in plan.sentence(scenario, result)) == (held != "even")
+        assert any("as long as expected" in note for note in plan.notes(scenario)) == (held != "even")
+        before = best.usd_per_hour
+    limit, result = of(f"{JOBS['chat']}&speed=limit")
+    assert plan.study(limit.model_copy(update={"confidence": "95"})) == result

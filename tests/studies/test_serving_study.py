@@ -13,7 +13,7 @@ from inferdash.scenario import BASE, Scenario
 from inferdash.studies.learn import over_time
 from inferdash.studies.price import own_requests
 from inferdash.studies.report import report
-from inferdash.studies.run import serving, simulation, speculation
+from inferdash.studies.run import serving, serving_band, simulation, speculation
 from inferdash.studies.run.serving import Serving
 
 
@@ -300,3 +300,21 @@ def test_a_load_at_the_capacity_is_said_to_be(of_capacity: float, said: bool) ->
     scenario, result = of(f"load={of_capacity * most:.4g}&v=2")
     assert any("at the capacity" in one for one in serving.notes(scenario, result, None)) == said
     assert ("Overloaded" in serving.sentence(scenario, result)) == (of_capacity > 1.1)
+
+
+@pytest.mark.parametrize("query", ["v=1", "load=17&v=1", "load=40&v=1", "model=deepseek-v3&weights=fp8&gpus=16&v=1"])
+def test_the_band_of_a_load_holds_what_is_expected_and_grows_towards_the_capacity(query: str) -> None:
+    scenario, result = of(query)
+    band = serving_band.study(scenario, result)
+    assert band is not None
+    for name, read in serving_band.READ.items():
+        one = getattr(band, name)
+        assert one.low <= one.expected <= one.high
+        assert one.expected == read(result)
+    first, between, *_, capacity = serving.headline_numbers(scenario, result)
+    assert all(" to " in one.beside for one in (first, between, capacity))
+    assert serving_band.study(scenario.model_copy(update={"speed": "limit"}), result) is None
+    if query == "v=1":
+        crowded = serving_band.study(*of("load=16&v=1"))
+        assert crowded is not None
+        assert crowded.ttft_p90_s.high / crowded.ttft_p90_s.low > band.ttft_p90_s.high / band.ttft_p90_s.low  # type: ignore[operator]

@@ -124,9 +124,9 @@ def read_any(text: str, on: On | None) -> list[dict[str, str]]:
     return runs
 
 
-def score(rows: Iterable[Mapping[str, str]], on: On | None = None) -> list[Scored]:
-    """Every row beside what is expected of it."""
-    return [_scored(place, row, on) for place, row in enumerate(rows, 1)]
+def score(rows: Iterable[Mapping[str, str]], on: On | None = None, *, engine: Engine | None = None) -> list[Scored]:
+    """Every row beside what is expected of it, by an engine that is given for all of them or by its own."""
+    return [_scored(place, row, on, engine) for place, row in enumerate(rows, 1)]
 
 
 def _number(row: Mapping[str, str], name: str, default: float | None = None) -> float:
@@ -181,12 +181,12 @@ def _measured(row: Mapping[str, str]) -> dict[str, float]:
     return {name: _number(row, name) for name in QUANTITIES if row.get(name)}
 
 
-def _scored(place: int, row: Mapping[str, str], on: On | None) -> Scored:
+def _scored(place: int, row: Mapping[str, str], on: On | None, given: Engine | None) -> Scored:
     subject = ", ".join(filter(None, (row.get(name, "") for name in ("model", "weights", "accelerator", "engine"))))
     if "speculation" in row.get("note", ""):
         return Scored(place, subject, problem=f"{row['note']}.")
     try:
-        machine, engine = (machine_of(row), named.engine(row.get("engine", ""))) if on is None else on
+        machine, engine = (machine_of(row), given or named.engine(row.get("engine", ""))) if on is None else on
         if on is not None:
             subject = f"{machine.architecture.name}, {machine.weights.name}, {machine.accelerator.name}, {engine.name}"
         subject = f"{subject} ({row['note']})" if row.get("note") else subject

@@ -11,13 +11,14 @@ from inferdash.facts.precision import PRECISIONS
 from inferdash.facts.rents import age
 from inferdash.pricing.feature import HOURS
 from inferdash.scenario import Scenario
+from inferdash.scenario.operation import CONFIDENCE
 from inferdash.scenario.speculating import METHODS
 from inferdash.serving.candidates import Candidate, Failure
 from inferdash.serving.offers import NODE
 from inferdash.serving.planner import Confirmation, Plan
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
-from inferdash.studies.run.planning import obstacle, planned, server_s, starts
+from inferdash.studies.run.planning import confidence, obstacle, planned, server_s, starts
 
 NAME: Final = "plan"
 TITLE: Final = "Meet a target"
@@ -114,7 +115,8 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
     chips = f"{best.total_gpus:,} × {best.accelerator} in {best.weights}"
     rent = quantities.shown(best.usd_per_hour, "$")
     serve = "serves" if best.total_gpus == 1 else "serve"
-    return f"{chips} {serve} {load} at {rent}/hour, cheapest of {_among(scenario)}."
+    sure = f" with {CONFIDENCE[held]}" if (held := confidence(scenario)) != "even" else ""
+    return f"{chips} {serve} {load}{sure} at {rent}/hour, cheapest of {_among(scenario)}."
 
 
 def _among(scenario: Scenario) -> str:
@@ -130,7 +132,8 @@ def _or(names: list[str]) -> str:
 
 def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
     """The four numbers on top."""
-    how = f"({scenario.speed})"
+    held = confidence(scenario)
+    how = f"({scenario.speed if held == 'even' else CONFIDENCE[held]})"
     found = result.best
     figures = (
         (None,) * 4 if found is None else (found.usd_per_hour, found.usd_per_month, found.ttft_p90_s, found.itl_p90_s)
@@ -142,7 +145,8 @@ def headline_numbers(scenario: Scenario, result: Meeting) -> list[Headline]:
         (f"Inter-token latency, p90 {how}", "s", ratios.BETWEEN),
     )
     return [
-        Headline(label, value, unit, ratio=ratio) for (label, unit, ratio), value in zip(told, figures, strict=True)
+        Headline(label, value, unit, of=label.removesuffix(f" {how}"), ratio=ratio)
+        for (label, unit, ratio), value in zip(told, figures, strict=True)
     ]
 
 
@@ -238,6 +242,7 @@ def notes(scenario: Scenario) -> list[str]:
     measured = ["Your own measurements do not change the plan."] * bool(scenario.measurements)
     return [
         *_proposing(scenario, found),
+        *_slower(scenario, found),
         *racks,
         *_machines(scenario, found),
         *measured,
@@ -256,6 +261,17 @@ def _proposing(scenario: Scenario, found: Plan) -> Iterator[str]:
             yield f"The plan runs with speculation: {who}, {proposed} proposed. It was also tried without."
         else:
             yield f"Speculation ({who}, {proposed} proposed) was tried and saves nothing here: the plan runs without."
+
+
+def _slower(scenario: Scenario, found: Plan) -> Iterator[str]:
+    """What a confidence takes into account, where one is asked for."""
+    held = confidence(scenario)
+    if held != "even" and found.best:
+        passes, firsts = (quantities.digits(times) for times in found.best.slower)
+        yield (
+            f"For {CONFIDENCE[held]} the plan takes passes to last {passes} times and first tokens {firsts} times as "
+            f"long as expected: {held}% of measurements that the fit had not seen stayed within that."
+        )
 
 
 def _machines(scenario: Scenario, found: Plan) -> Iterator[str]:

@@ -8,6 +8,7 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.formula import Number, section, unrecorded
 from inferdash.physics import steady_state
+from inferdash.physics.confidence import FIRSTS, slower
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.parallelism import Fabric
@@ -22,7 +23,7 @@ from inferdash.serving.planner import Plan
 from inferdash.serving.requests import Floats
 from inferdash.studies.run.simulation import only
 
-__all__ = ["SLACK", "changes", "demand", "obstacle", "offer", "planned", "server_s", "starts", "worked"]
+__all__ = ["SLACK", "changes", "confidence", "demand", "obstacle", "offer", "planned", "server_s", "starts", "worked"]
 
 
 def obstacle(scenario: Scenario) -> str:
@@ -45,12 +46,19 @@ def _first_target(scenario: Scenario) -> float:
     return scenario.target_first - server_s(scenario)
 
 
+def confidence(scenario: Scenario) -> str:
+    """With which a plan holds its targets: nothing is uncertain about a limit."""
+    return scenario.confidence if scenario.speed == "expected" else "even"
+
+
 def server_s(scenario: Scenario) -> float:
-    """Seconds that the server adds to each first token."""
+    """Seconds that the server adds to each first token, with the confidence that is asked for."""
     if scenario.speed != "expected":
         return 0.0
     engine = library.engines()[scenario.engine]
-    return engine.server + engine.server_token * scenario.prompt
+    families = {library.accelerators()[key].family for key in scenario.considered}
+    times = max((engine.reach[family].bands.first_token[1] for family in families), default=1.0)
+    return float((engine.server + engine.server_token * scenario.prompt) * times ** FIRSTS[scenario.confidence])
 
 
 _MOST_REPLICAS: Final = 1024
@@ -81,7 +89,7 @@ _READ: Final = frozenset(
         ),
         *SPECULATED,
         *("fabric", "fabric_bandwidth", "fabric_latency"),
-        *("target_first", "target_between", "considered", "formats", "own_rents", "most_gpus", "seed"),
+        *("target_first", "target_between", "confidence", "considered", "formats", "own_rents", "most_gpus", "seed"),
     }
 )
 """Fields that a plan depends on: not the accelerators of the scenario, so that it stays when they are chosen by it."""
@@ -139,6 +147,7 @@ def demand(scenario: Scenario) -> Demand:
         found_share=scenario.found_share,
         time_to_first_token_s=_first_target(scenario),
         inter_token_latency_s=scenario.target_between,
+        confidence=confidence(scenario),
     )
 
 
@@ -231,6 +240,14 @@ def worked(scenario: Scenario) -> None:
         steady_state.fewest_replicas(
             requests_per_s=asked.requests_per_s, carried_per_s=best.carries_per_s / best.replicas
         )
+    if given.engine is not None and asked.confidence != "even":
+        with section("How much slower than expected it may be"):
+            together = best.batch * best.layout.data
+            one = one_pass(machine, requests=together, positions=1, past=past, output_positions=1)
+            whole = expected_pass(machine, given.engine, one, requests=together, positions=1)
+            bands = given.engine.reach[machine.accelerator.family].bands
+            if whole:
+                slower(bands, asked.confidence, limit_s=whole.limit_s, expected_s=whole.pass_s)
 
 
 def _pass_s(machine: Deployment, given: Offer, *, requests: float, positions: int, past: float) -> Number:

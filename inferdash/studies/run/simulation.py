@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash.formula import unrecorded
+from inferdash.physics.confidence import AS_EXPECTED, Slower
 from inferdash.physics.drafters import beside
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.tiers import HOST_REACHED, LATENCY_S
@@ -105,6 +106,8 @@ class Run:
     """Sessions of which all turns came after the warm-up."""
     blocks: bool = False
     """Whether the blocks of prompts are known."""
+    firsts: float = 1.0
+    """Times as long as its passes say that first tokens take: at an edge of the band, which is wider for them."""
 
     def summary(self, scenario: Scenario) -> Summary:
         """What came of it, of all replicas, with the scenario's targets."""
@@ -116,7 +119,7 @@ class Run:
                 warm_up_s=float(arrival_s[self.warm_up]),
                 until_s=float(arrival_s[-1]),
                 targets=Targets(
-                    time_to_first_token_s=scenario.target_first - self.server_s,
+                    time_to_first_token_s=(scenario.target_first - self.server_s) / self.firsts,
                     inter_token_latency_s=scenario.target_between,
                 ),
             )
@@ -127,9 +130,16 @@ class Run:
         return self.replicas / self.copies
 
 
-def run(scenario: Scenario) -> Run | None:
-    """The scenario's requests over time; None where no peak or link is known, or a text is too long."""
-    return _run(only(scenario.served, _READ), prefill_of(scenario))
+def run(scenario: Scenario, *, slower: Slower = AS_EXPECTED) -> Run | None:
+    """The scenario's requests over time; None where no peak or link is known, or a text is too long.
+
+    `slower` is how many times as long as expected passes and first tokens take, the time of the server among these;
+    where all replicas read and write, and requests are no turns of sessions.
+    """
+    ran = _run(only(scenario.served, _READ), prefill_of(scenario), float(slower.passes))
+    if ran is None or slower == AS_EXPECTED:
+        return ran
+    return replace(ran, firsts=float(slower.firsts / slower.passes), server_s=ran.server_s * float(slower.firsts))
 
 
 def prefill_of(scenario: Scenario) -> Scenario | None:
@@ -147,12 +157,13 @@ def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
 
 
 @lru_cache(maxsize=32)
-def _run(scenario: Scenario, prefill: Scenario | None) -> Run | None:
+def _run(scenario: Scenario, prefill: Scenario | None, slower: float) -> Run | None:
     if scenario.pattern == SESSIONS:
         return _sessions_run(scenario)
     times = times_of(scenario)
     if times is None:
         return None
+    times = times.slower(slower)
     copies = _copies(scenario, prefill)
     replicas = scenario.replicas * scenario.sharing.data
     per_s = scenario.demand_per_s * copies[0] / replicas
