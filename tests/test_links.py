@@ -60,6 +60,7 @@ BASELINE_1: dict[str, Any] = {
     "memory": None,
     "bandwidth": None,
     "peak": None,
+    "family": "nvidia-datacenter",
     "layout": "even",
     "tensor_parallel": 1,
     "pipeline_parallel": 1,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
@@ -29,6 +29,20 @@ Family: TypeAlias = Literal[
 
 Workstation: NVIDIA's professional cards with GDDR memory, also for servers. Unified: memory shared with a processor.
 """
+
+
+FAMILIES: Final[dict[Family, str]] = {
+    "nvidia-datacenter": "NVIDIA datacenter",
+    "nvidia-workstation": "NVIDIA workstation",
+    "nvidia-unified": "NVIDIA unified memory",
+    "geforce": "GeForce",
+    "amd-datacenter": "AMD datacenter",
+    "amd-unified": "AMD unified memory",
+    "radeon": "Radeon",
+    "apple": "Apple",
+    "other-datacenter": "Other datacenter",
+}
+"""Family -> what it is called."""
 
 
 class Power(Validated):

@@ -3,9 +3,10 @@
 import csv
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from inferdash import shipped
+from inferdash.facts.accelerator import Family
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Measurement:
     weights: str
     phase: str
     """decode, prefill, serving at a stated number of requests, full load, output token or first token."""
-    family: str
+    family: Family
     """Of the accelerator."""
     batch: float
     lengths: str
@@ -103,7 +104,7 @@ def measurements() -> tuple[Measurement, ...]:
                 engine_version=row["engine_version"],
                 weights=row["weights"],
                 phase=phase,
-                family=one["class"],
+                family=cast("Family", one["class"]),
                 batch=float(row["batch"] if one["table"] == "points" else row["concurrency"]),
                 lengths=_lengths(row, phase),
                 model_bytes=float(one["bytes"]),

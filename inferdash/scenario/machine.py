@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts import engine_memory, huggingface, library
-from inferdash.facts.accelerator import Accelerator
+from inferdash.facts.accelerator import FAMILIES, Accelerator
 from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.engine import Engine
 from inferdash.facts.formats.carried_out import in_model
@@ -48,6 +48,10 @@ def _own_model(scenario: "Machine") -> bool:
 
 def _own_config(scenario: "Machine") -> bool:
     return scenario.model == CONFIG
+
+
+def _own_chip(scenario: "Machine") -> bool:
+    return scenario.accelerator == OWN
 
 
 def _several(scenario: "Machine") -> bool:
@@ -164,6 +168,11 @@ class Machine(Validated):
         None, title="Dense peak", ge=1e6, le=1e21
     )
     """Matrix throughput of one accelerator without sparsity, such as 989 TFLOP/s. Empty: the datasheet's."""
+
+    family: Annotated[str, Choices("kind of accelerator", lambda: FAMILIES), Place("accelerator", _own_chip)] = Field(
+        "nvidia-datacenter", title="Kind of accelerator"
+    )
+    """What programs reach of its figures is taken from accelerators of this kind."""
 
     layout: Annotated[
         str,
@@ -350,6 +359,7 @@ class Machine(Validated):
             chip = library.accelerators()[_ACCELERATOR].model_copy(
                 update={
                     "name": "Own accelerator",
+                    "family": self.family,
                     "maker": "",
                     "source": (f"{library.accelerators()[_ACCELERATOR].name}, until other figures are entered",),
                     "note": "",

@@ -68,7 +68,10 @@ def study(scenario: Scenario, *, prefill_s: float | None, decode_s: float | None
 
 
 def _first_token(scenario: Scenario, prefill: Estimate, first: FirstToken) -> Estimate:
-    """Every part at its lower and upper end together; queue and network are the reader's."""
+    """Every part at its lower and upper end together, the server's time by the band of first tokens.
+
+    Queue and network are the reader's.
+    """
     passes = scenario.reasoning
     middle = mean_past(before=scenario.prompt, passes=passes) if passes else 0.0
     mean_s = first.reasoning_s / passes if first.reasoning_s and passes else 0.0
@@ -79,11 +82,14 @@ def _first_token(scenario: Scenario, prefill: Estimate, first: FirstToken) -> Es
     engine = scenario.program
     server = server_s(server_s=engine.server, token_s=engine.server_token, prompt=scenario.prompt)
 
+    low, high = _bands(scenario).first_token
+    times = {"low": low, "expected": 1.0, "high": high}
+
     def at(edge: str) -> float:
         return float(
             time_to_first_token_s(
                 queue_s=first.queue_s,
-                prefill_s=served_prefill_s(prefill_s=getattr(prefill, edge), server_s=server),
+                prefill_s=served_prefill_s(prefill_s=getattr(prefill, edge), server_s=server * times[edge]),
                 network_s=first.network_s,
                 reasoning_s=passes * getattr(thought, edge),
             )

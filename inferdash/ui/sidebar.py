@@ -6,6 +6,7 @@ from typing import Final
 import streamlit as st
 
 from inferdash.scenario import FIELDS, OWN, Place, counts, mark
+from inferdash.studies.check import kinds
 from inferdash.studies.price import feature_cost, prompt_cache, traffic
 from inferdash.ui import state
 from inferdash.ui.controls import DATASHEET, control
@@ -50,6 +51,9 @@ def sidebar(page: str) -> None:
             _each(fields)
             if heading == "Accelerator":
                 _own_figures()
+                proposed = kinds.proposal(state.scenario())
+                if proposed:
+                    state.offer(proposed[0], **proposed[1])
         st.subheader("Link")
         control("title", everywhere=True)
         st.button("Reset to the chapter’s example", key="reset", on_click=state.reset, width="stretch")

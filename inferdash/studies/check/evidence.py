@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
+from inferdash.facts.accelerator import FAMILIES
 from inferdash.facts.measured import PHASES, WAYS, Measurement, measurements
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.check import verdict
@@ -129,22 +130,12 @@ _IN_FLIGHT: Final = (("1 to 7", 8), ("8 to 63", 64), ("64 to 511", 512), ("512 a
 """Classes of requests in flight, and what lies below the next one."""
 LEFT_OUT: Final = {"publisher": "its publisher", "family": "its model family", "system": "its accelerator"}
 """What a fit had not seen, in words."""
-_FAMILIES: Final = {
-    "nvidia-datacenter": "NVIDIA datacenter",
-    "nvidia-workstation": "NVIDIA workstation",
-    "nvidia-unified": "NVIDIA unified memory",
-    "geforce": "GeForce",
-    "amd-datacenter": "AMD datacenter",
-    "amd-unified": "AMD unified memory",
-    "radeon": "Radeon",
-    "apple": "Apple",
-}
 
 
 def _group(one: Measurement, by: str) -> str:
     match by:
         case "family":
-            return _FAMILIES[one.family]
+            return FAMILIES[one.family]
         case "engine":
             return one.engine
         case "year":
@@ -281,7 +272,7 @@ def nearest_note(scenario: Scenario) -> str:
     if any(one.preset == scenario.accelerator for one in _fitted()):
         return ""
     name = "your own accelerator" if scenario.accelerator == OWN else scenario.hardware.name
-    family = _FAMILIES.get(scenario.hardware.family)
+    family = FAMILIES[scenario.hardware.family]
     if any(one.family == scenario.hardware.family for one in _fitted()):
         return f"Nothing was measured on {name}. These are of similar accelerators ({family})."
     return f"Nothing was measured on {name} or on similar accelerators."
