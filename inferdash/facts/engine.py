@@ -24,6 +24,13 @@ class Bands(Validated):
     first_token: Band
     """Of the time to first token there."""
 
+    def widened(self, exponent: float) -> "Bands":
+        """Those of set-ups of which less is known: each factor to a power of at least 1, but that of first tokens."""
+        if exponent <= 1:
+            return self
+        wide = {name: getattr(self, name) for name in ("decode", "prefill", "serving")}
+        return self.model_copy(update={name: (low**exponent, high**exponent) for name, (low, high) in wide.items()})
+
     @model_validator(mode="after")
     def _ordered(self) -> "Bands":
         if any(low > high for low, high in (self.decode, self.prefill, self.serving, self.first_token)):

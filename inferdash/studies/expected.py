@@ -6,13 +6,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.engine import Band, Bands
+from inferdash.facts.engine import Band
 from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import ExpectedPass, expected, expected_prefill, served_prefill_s, server_s
 from inferdash.physics.passes import decode
 from inferdash.physics.request import mean_past, time_to_first_token_s
 from inferdash.scenario import Scenario
+from inferdash.studies.check import verdict
 from inferdash.studies.learn.request import FirstToken
 from inferdash.studies.numbers import Estimate, Row, Table, part
 
@@ -82,7 +83,7 @@ def _first_token(scenario: Scenario, prefill: Estimate, first: FirstToken) -> Es
     engine = scenario.program
     server = server_s(server_s=engine.server, token_s=engine.server_token, prompt=scenario.prompt)
 
-    low, high = _bands(scenario).first_token
+    low, high = verdict.bands(scenario).first_token
     times = {"low": low, "expected": 1.0, "high": high}
 
     def at(edge: str) -> float:
@@ -110,7 +111,7 @@ def prefill_of(scenario: Scenario, *, prompt: int, limit_s: float | None, past: 
     """The prefill of a prompt after `past` tokens that are in the cache, in seconds, beside its limit."""
     engine = scenario.program
     whole = expected_prefill(scenario.as_run, engine, prompt=prompt, past=past)
-    return _estimate(limit_s, whole, _bands(scenario).prefill)
+    return _estimate(limit_s, whole, verdict.bands(scenario).prefill)
 
 
 def decode_of(
@@ -119,7 +120,7 @@ def decode_of(
     """A pass of the decode, in seconds, beside its limit; `machine` where it is not the scenario's."""
     engine = scenario.program
     one = expected(machine or scenario.as_run, engine, requests=requests, positions=1, past=past)
-    return _estimate(limit_s, one, _bands(scenario).decode)
+    return _estimate(limit_s, one, verdict.bands(scenario).decode)
 
 
 def decode_along(scenario: Scenario, *, requests: Number, past: Number) -> tuple[Number, Number, Number] | None:
@@ -127,11 +128,7 @@ def decode_along(scenario: Scenario, *, requests: Number, past: Number) -> tuple
     engine = scenario.program
     limit = decode(scenario.deployment, requests=requests, past=past).pass_s
     one = expected(scenario.as_run, engine, requests=requests, positions=1, past=past)
-    return None if one is None or limit is None else _bounded(limit, one, _bands(scenario).decode)
-
-
-def _bands(scenario: Scenario) -> Bands:
-    return scenario.program.reach[scenario.hardware.family].bands
+    return None if one is None or limit is None else _bounded(limit, one, verdict.bands(scenario).decode)
 
 
 def _estimate(limit_s: float | None, one: ExpectedPass | None, band: Band) -> Estimate:

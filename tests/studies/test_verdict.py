@@ -58,3 +58,18 @@ def test_the_nearest_is_of_the_same_accelerator_where_there_is_one() -> None:
     assert {one.preset for one in found} == {"mi300x"}
     assert not any(one.apart for one in found)
     assert len([one for one in measurements() if one.preset == "mi300x"]) > 8
+
+
+def test_a_band_is_wider_where_a_set_up_is_beyond_in_several_respects() -> None:
+    measured = of("v=2")
+    own = measured.program.reach[measured.hardware.family].bands
+    assert verdict.bands(measured) == own
+    wide = [of("accelerator=own&v=2"), of("accelerator=own&batch=900&gpus=64&prompt=100000&layout=even&v=2")]
+    for scenario in wide:
+        usual = scenario.program.reach[scenario.hardware.family].bands
+        beyond = len(verdict.verdict(scenario).respects)
+        here = verdict.bands(scenario)
+        assert (here.serving[1] > usual.serving[1]) == (beyond > 1)
+        assert here.decode[0] <= usual.decode[0]
+        assert here.first_token == usual.first_token
+    assert len(verdict.verdict(wide[1]).respects) > 1

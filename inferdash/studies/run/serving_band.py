@@ -8,6 +8,7 @@ from inferdash.physics.confidence import AS_EXPECTED, Slower, edge
 from inferdash.physics.expected import expected
 from inferdash.scenario import Scenario
 from inferdash.scenario.agents import SESSIONS
+from inferdash.studies.check import verdict
 from inferdash.studies.numbers import Estimate, Row, Table, part, show
 from inferdash.studies.run.load import Serving, study_of
 from inferdash.studies.run.simulation import run
@@ -51,7 +52,7 @@ def edges(scenario: Scenario, *, batch: float) -> tuple[Slower, Slower]:
     machine, engine = served.deployment, scenario.program
     together = max(1.0, batch) * machine.layout.data
     one = expected(machine, engine, requests=together, positions=1, past=scenario.prompt + scenario.answer / 2)
-    bands = engine.reach[scenario.hardware.family].bands
+    bands = verdict.bands(scenario)
     if one is None:
         return AS_EXPECTED, AS_EXPECTED
     low, high = (edge(bands, side, limit_s=one.limit_s, expected_s=one.pass_s) for side in (0, 1))
