@@ -101,7 +101,7 @@ def test_the_fit_adds_up_what_the_product_shows() -> None:
         engine = shipped_engines()[IDS[one.engine]]
         if one.table == "served":
             test = usable()[one.place]
-            found = expected_of_load(one.machine, engine, test.load, chunk=test.chunk, poll=test.poll)
+            found = expected_of_load(one.machine, engine, test.load, test.told)
             assert found is not None
             total = found.first_token_s if one.phase == "first token" else found.output_token_s
         elif one.publisher in SERVED:

@@ -24,7 +24,7 @@ FEWEST: Final = 4
 _PARTS: Final = (
     ("load", "load-experts", "load-ceiling"),
     ("matrices", "experts", "arithmetic-ceiling", "attention", "latent", "narrow", "packed"),
-    ("layer", "layer-experts", "layer-latent", "layer-sparse", "layer-recurrent", "layer-scaled"),
+    ("layer", "layer-experts", "layer-latent", "layer-latent-read", "layer-sparse", "layer-recurrent", "layer-scaled"),
     ("vectors",),
     ("exchange", "stage"),
     ("host-pass", "host-request"),

@@ -10,6 +10,8 @@ from bench.fitting.table import Array, Mask, Table
 
 EVERY = ("decode", "prefill", "serving", "full load", "output token", "first token")
 KINDS = ("dense", "experts", "latent attention")
+MANY = 50
+BIASED = 0.12
 IN_FLIGHT = {"1-4": (1, 7), "8-32": (8, 63), "64-256": (64, 511), "512 and more": (512, 1 << 30)}
 """Requests in flight, in classes that hold every number."""
 
@@ -44,12 +46,21 @@ def report(table: Table, held: Held, inside: Mapping[str, Mask], errors: Errors,
         for kind in np.unique(table.kinds).tolist():
             yield from line(f"{band}, {kind}", usable & (errors.phase == band) & (table.kinds == kind))
     yield ""
+    biased: list[str] = []
     kinds = np.array([one.kind_of_model for one in table.results])
     for kind in KINDS:
         for name, (low, high) in IN_FLIGHT.items():
             for phase in ("serving", "output token", "first token"):
                 here = usable & (kinds == kind) & (table.batches >= low) & (table.batches <= high)
-                yield from line(f"{phase}, {kind}, {name} in flight", here & (table.phases == phase))
+                here &= table.phases == phase
+                yield from line(f"{phase}, {kind}, {name} in flight", here)
+                if here.sum() >= MANY:
+                    off = {way: float(np.median(held[way][here] / table.measured[here])) - 1 for way in WAYS}
+                    far = [f"{off[way]:+.0%} without its {way}" for way in WAYS if abs(off[way]) > BIASED]
+                    biased += [f"{phase}, {kind}, {name} in flight ({here.sum()}): {', '.join(far)}"] if far else []
+    yield ""
+    yield f"Groups of {MANY} or more that are off by more than {BIASED:.0%} at the median: {len(biased)}"
+    yield from biased
     yield ""
     for model in np.unique(table.models[table.phases == "output token"]).tolist():
         for phase in ("output token", "first token"):

@@ -185,13 +185,10 @@ def _points() -> Iterator[Result]:
         )
 
 
-def intake(engine: str, prompt: int, *, chunk: int | None = None, poll: int | None = None) -> Intake:
-    """How an engine takes requests in, with what it was told where that is known."""
-    return Intake(
-        chunk=room(chunk=CHUNK, beyond=BEYOND.get(engine), prompt=prompt) if chunk is None else chunk,
-        mixes=mixes(engine),
-        poll=POLL.get(engine, 1) if poll is None else poll,
-    )
+def intake(engine: str, prompt: int) -> Intake:
+    """How an engine takes requests in as it is usually told."""
+    chunk = room(chunk=CHUNK, beyond=BEYOND.get(engine), prompt=prompt)
+    return Intake(chunk=chunk, mixes=mixes(engine), poll=POLL.get(engine, 1))
 
 
 def _whole_requests(point: Point) -> tuple[tuple[float, Amounts], tuple[float, Amounts]]:
@@ -211,7 +208,7 @@ def _served() -> Iterator[Result]:
     for place, one in served.usable().items():
         row, engine = one.row, one.row["engine"]
         load = one.load.of_a_group(one.machine.layout.data)
-        taken = intake(engine, load.prompt, chunk=one.chunk, poll=one.poll)
+        taken = one.told.intake(intake(engine, load.prompt))
         counts = waits(load, taken)
         each = passes(one.machine, counts, mixes=mixes(engine))
         for phase, column in served.QUANTITIES.items():

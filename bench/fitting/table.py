@@ -170,7 +170,7 @@ class Table:
             term("host-pass", field("passes"), 0.1e-3, 0.6, groups=((early, 1.0),)),
             term("host-request", field("requests"), 10e-6, 0.8, groups=((engine, 0.6), (early, 0.6))),
             only("server", ones * self.served, 9e-3, 0.3, ()),
-            only("server-token", prompts * first, 3e-6, 0.8, ((engine, 0.6),)),
+            only("server-token", prompts * first, 3e-6, 0.8, ()),
             only("server-request", self.batches * first, 0.3e-3, 0.8, ((engine, 0.6),)),
         )
 

@@ -67,13 +67,34 @@ def room(*, chunk: int, beyond: int | None, prompt: int) -> int:
     return chunk if beyond is None else (prompt + beyond) // prompt * prompt
 
 
-def intake_of(engine: Engine, load: Load, *, chunk: int | None = None, poll: int | None = None) -> Intake:
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What an engine was told of how to take requests in; None where that is not known."""
+
+    chunk: int | None = None
+    """Tokens of prompts in a pass at most."""
+    poll: int | None = None
+    """Passes between two looks for new requests."""
+    gather: int = 0
+    """Passes that a new request waits at most for others to be read with, of its own group or of all groups."""
+
+    def intake(self, usual: Intake) -> Intake:
+        """How an engine takes requests in that does so as usual but for this; a request waits half of `gather`."""
+        return replace(
+            usual,
+            chunk=usual.chunk if self.chunk is None else self.chunk,
+            poll=usual.poll if self.poll is None else self.poll,
+            delay=usual.delay + self.gather // 2,
+        )
+
+
+NOTHING: Final = Told()
+
+
+def intake_of(engine: Engine, load: Load, told: Told = NOTHING) -> Intake:
     """How an engine takes requests in, with what it was told where that is known."""
-    return Intake(
-        chunk=room(chunk=engine.chunk, beyond=engine.beyond_prompt, prompt=load.prompt) if chunk is None else chunk,
-        mixes=engine.mixes,
-        poll=engine.poll if poll is None else poll,
-    )
+    chunk = room(chunk=engine.chunk, beyond=engine.beyond_prompt, prompt=load.prompt)
+    return told.intake(Intake(chunk=chunk, mixes=engine.mixes, poll=engine.poll))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,21 +288,18 @@ class LoadTest:
     """Those between two tokens."""
 
 
-def expected_of_load(
-    machine: Deployment, engine: Engine, load: Load, *, chunk: int | None = None, poll: int | None = None
-) -> LoadTest | None:
+def expected_of_load(machine: Deployment, engine: Engine, load: Load, told: Told = NOTHING) -> LoadTest | None:
     """What a test is expected to find; None where no peak of the accelerator is known.
 
     Args:
         machine: what runs on what.
         engine: the program that runs it.
         load: what the client does.
-        chunk: tokens of prompts in a pass at most, where the engine was told.
-        poll: passes between two looks for new requests, where it was told.
+        told: of how it takes requests in.
     """
     if machine.peak is None or machine.attention_peak is None:
         return None
-    mine, intake = load.of_a_group(machine.layout.data), intake_of(engine, load, chunk=chunk, poll=poll)
+    mine, intake = load.of_a_group(machine.layout.data), intake_of(engine, load, told)
     counts = waits(mine, intake)
     each = passes(machine, counts, mixes=engine.mixes)
     write, first_read, read = (of_amounts(machine, engine, one) for one in (each.write, each.first_read, each.read))

@@ -6,7 +6,7 @@ from typing import Final
 
 from inferdash.facts.measured import rows_of
 from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.closed_loop import Load
+from inferdash.physics.closed_loop import Load, Told
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.published import tables
@@ -25,10 +25,8 @@ class Served:
     """Family of the accelerator."""
     machine: Deployment
     load: Load
-    chunk: int | None
-    """Tokens of prompts in a pass at most, where it is known what the engine was told."""
-    poll: int | None
-    """Passes between two looks for new requests, the same."""
+    told: Told
+    """What the engine was told of how to take requests in, where that is known."""
 
     @property
     def used(self) -> bool:
@@ -66,8 +64,8 @@ def served(row: dict[str, str]) -> Served:
         answer=int(row["answer"]),
         spread=float(row["spread"]),
     )
-    chunk, poll = (int(row[name]) if row[name] else None for name in ("chunk", "poll"))
-    return Served(row, publishers[row["origin"]], kind, machine, load, chunk, poll)
+    told = Told(**{name: int(row[name]) for name in ("chunk", "poll", "gather") if row[name]})
+    return Served(row, publishers[row["origin"]], kind, machine, load, told)
 
 
 @cache

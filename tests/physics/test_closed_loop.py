@@ -1,17 +1,20 @@
 """A load test that keeps requests in flight: counted passes against a client and a server that go by the clock."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from inferdash.facts import library
 from inferdash.facts.precision import PRECISIONS
 from inferdash.physics.amounts import amounts
-from inferdash.physics.closed_loop import DELAY, WAVES, Intake, Load, expected_of_load, intake_of, passes, waits
+from inferdash.physics.closed_loop import DELAY, WAVES, Intake, Load, Told, expected_of_load, intake_of, passes, waits
 from inferdash.physics.closed_loop import lengths as lengths_of
 from inferdash.physics.deployment import deploy
 from inferdash.physics.expected import expected, of_amounts
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
+from inferdash.physics.served import usable
 
 ENGINES = library.engines()
 
@@ -141,9 +144,9 @@ def test_more_in_flight_is_slower_for_each_and_faster_for_all(engine: str) -> No
 def test_an_engine_is_told_its_chunk_or_has_one_of_its_own() -> None:
     load = Load(in_flight=4, prompt=1000, answer=100)
     assert intake_of(ENGINES["vllm"], load) == Intake(chunk=8192, mixes=True, delay=DELAY)
-    assert intake_of(ENGINES["vllm"], load, chunk=512).chunk == 512
+    assert intake_of(ENGINES["vllm"], load, Told(chunk=512)).chunk == 512
     assert intake_of(ENGINES["tensorrt-llm"], load).chunk == 2000  # two whole prompts in 1,000 and 1,500
-    assert intake_of(ENGINES["sglang"], load, poll=30).poll == 30 > intake_of(ENGINES["sglang"], load).poll > 1
+    assert intake_of(ENGINES["sglang"], load, Told(poll=30)).poll == 30 > intake_of(ENGINES["sglang"], load).poll > 1
 
 
 def test_a_limit_knows_of_no_waiting_to_be_taken_in() -> None:
@@ -156,11 +159,24 @@ def test_a_limit_knows_of_no_waiting_to_be_taken_in() -> None:
         cache=PRECISIONS["bf16"],
     )
     load = Load(in_flight=8, prompt=1024, answer=256, spread=0.2)
-    often, seldom = (expected_of_load(machine, ENGINES["sglang"], load, poll=poll) for poll in (1, 50))
+    often, seldom = (expected_of_load(machine, ENGINES["sglang"], load, Told(poll=poll)) for poll in (1, 50))
     assert often is not None
     assert seldom is not None
     assert often.first_token_s < seldom.first_token_s
     assert often.until_first.limit_s == seldom.until_first.limit_s
+
+
+def test_who_waits_for_others_gets_the_first_token_later_and_the_others_no_later() -> None:
+    """Half of the passes that it may wait, nearly all of them decodes where answers are long."""
+    test = next(one for one in usable().values() if one.told.gather and one.load.answer > 4 * one.load.prompt)
+    engine = ENGINES["tensorrt-llm"]
+    alone = expected_of_load(test.machine, engine, test.load, replace(test.told, gather=0))
+    waiting = expected_of_load(test.machine, engine, test.load, test.told)
+    assert alone is not None
+    assert waiting is not None
+    passes_s = test.told.gather / 2 * waiting.output_token_s
+    assert waiting.first_token_s - alone.first_token_s == pytest.approx(passes_s, rel=0.15)
+    assert waiting.output_token_s == pytest.approx(alone.output_token_s, rel=0.05)
 
 
 def test_a_median_knows_nothing_of_the_first_wave() -> None:

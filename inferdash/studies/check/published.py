@@ -64,7 +64,7 @@ def _load_test(one: Measurement, engine: Engine) -> ExpectedPass:
     """The passes between two tokens of a request of a load test, or until its first one."""
     with section("Passes at the limit"):
         found = served(one.row)
-        test = expected_of_load(found.machine, engine, found.load, chunk=found.chunk, poll=found.poll)
+        test = expected_of_load(found.machine, engine, found.load, found.told)
     if test is None:
         return ExpectedPass(*(0.0 for _ in fields(ExpectedPass)))
     return test.until_first if one.phase == "first token" else test.between

@@ -11,7 +11,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts.engine import Band, Engine
 from inferdash.physics import named
-from inferdash.physics.closed_loop import Load, LoadTest, expected_of_load
+from inferdash.physics.closed_loop import Load, LoadTest, Told, expected_of_load
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.expected import edge_s, expected, expected_prefill, uncertain_part
 from inferdash.physics.parallelism import obstacle
@@ -20,13 +20,14 @@ from inferdash.serving import load_files
 
 COLUMNS: Final = (
     *("model", "accelerator", "engine", "engine_version", "weights", "kv", "gpus"),
-    *("tensor", "pipeline", "data", "expert", "prompt", "answer", "spread", "concurrency", "rate", "chunk", "poll"),
+    *("tensor", "pipeline", "data", "expert", "prompt", "answer", "spread", "concurrency", "rate"),
+    *("chunk", "poll", "gather"),
     *("ttft_mean_s", "ttft_p50_s", "ttft_p90_s", "tpot_s", "output_tok_per_s"),
 )
 """Columns of the table; one may be empty, or missing, where it is not known.
 
-`chunk` and `poll` are tokens of prompts in a pass at most, and passes between two looks for new requests, where the
-engine was told.
+`chunk`, `poll` and `gather` are tokens of prompts in a pass at most, passes between two looks for new requests, and
+passes that a new request waits at most for others, where the engine was told.
 """
 NEEDED: Final = ("model", "accelerator", "prompt", "answer")
 QUANTITIES: Final = ("tpot_s", "ttft_mean_s", "ttft_p50_s", "output_tok_per_s", "decode_s", "prefill_s")
@@ -41,7 +42,14 @@ NAMES: Final = {
 On: TypeAlias = tuple[Deployment, Engine]
 """What runs on what, and which program, where rows do not say it."""
 _MOST_ROWS: Final = 100_000
-_MOST: Final = {"prompt": 1 << 21, "answer": 1 << 20, "concurrency": 1 << 14, "gpus": 1 << 14, "poll": 1 << 10}
+_MOST: Final = {
+    "prompt": 1 << 21,
+    "answer": 1 << 20,
+    "concurrency": 1 << 14,
+    "gpus": 1 << 14,
+    "poll": 1 << 10,
+    "gather": 1 << 10,
+}
 _SETTLED: Final = 0.5
 _ROUNDS: Final = 30
 """In which the requests in flight of an open loop settle."""
@@ -250,11 +258,11 @@ def tested(machine: Deployment, engine: Engine, row: Mapping[str, str]) -> LoadT
     if not 0 <= spread < 1:
         raise ValueError(f"spread {row['spread']} is not from 0 to 1")
 
-    told = {name: whole_number(row, name) if row.get(name) else None for name in ("chunk", "poll")}
+    told = Told(**{name: whole_number(row, name) for name in ("chunk", "poll", "gather") if row.get(name)})
 
     def at(in_flight: float) -> LoadTest | None:
         load = Load(in_flight=max(1, round(in_flight)), prompt=prompt, answer=answer, spread=spread)
-        return expected_of_load(machine, engine, load, chunk=told["chunk"], poll=told["poll"])
+        return expected_of_load(machine, engine, load, told)
 
     if row.get("concurrency"):
         return at(whole_number(row, "concurrency"))
