@@ -20,6 +20,7 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as AnyHTTPException
 
@@ -45,17 +46,20 @@ _SCENARIO: Final = {
     + [{"name": "v", "in": "query", "description": "The version of the link.", "schema": {"type": "string"}}]
 }
 """A scenario is the query of its link."""
+
+
+class Problems(BaseModel):
+    """Why there is no answer."""
+
+    problems: list[str]
+    """A sentence each."""
+
+
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {
-        "description": said,
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problems"}}},
-    }
-    for status, said in {
-        404: "There is no such page.",
-        413: "The file is larger than this server takes.",
-        422: "What was asked cannot be answered.",
-        503: "Too many ask at once.",
-    }.items()
+    404: {"model": Problems, "description": "There is no such page."},
+    413: {"model": Problems, "description": "The file is larger than this server takes."},
+    422: {"model": Problems, "description": "What was asked cannot be answered."},
+    503: {"model": Problems, "description": "Too many ask at once."},
 }
 
 
