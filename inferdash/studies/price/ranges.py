@@ -30,6 +30,8 @@ EXAMPLE: Final = (
     "server_usd ±25%, kwh_usd 0.08..0.20, people_usd 4k..9k."
 )
 _BINS: Final = 40
+_WHOLE: Final = 100
+"""Dollars from which on cents are not told."""
 _NAMED: Final = 0.01
 """Share of the variance from which on it is said that inputs work together."""
 
@@ -173,19 +175,27 @@ def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, S
 
 def table(found: Mapping[str, tuple[float, Spread]]) -> Table:
     """Low, middle and high of each way, beside the point."""
-    rows = tuple(Row(name, "$", (one.low, one.middle, one.high, point)) for name, (point, one) in found.items())
+    rows = tuple(
+        Row(name, "word", tuple(map(_dollars, (one.low, one.middle, one.high, point))))
+        for name, (point, one) in found.items()
+    )
     return Table(("low (P10)", "middle (P50)", "high (P90)", "as entered"), rows, head="A month on")
+
+
+def _dollars(usd: float) -> str:
+    """Whole dollars where there are some: a range has no cents."""
+    return f"${usd:,.0f}" if usd >= _WHOLE else str(quantities.shown(usd, "$"))
 
 
 def sentence(found: Mapping[str, tuple[float, Spread]]) -> str:
     """The first way in words, and the one that costs least at the median."""
     name, (_, one) = next(iter(found.items()))
-    low, middle, high = (quantities.shown(usd, "$") for usd in (one.low, one.middle, one.high))
+    low, middle, high = map(_dollars, (one.low, one.middle, one.high))
     said = f"On {name} a month costs {middle} at the median, and {low} to {high} in eight of ten draws."
     least = min(found, key=lambda way: found[way][1].middle)
     if least == name:
         return f"{said} None of the others costs less."
-    return f"{said} Least at the median costs {least}, {quantities.shown(found[least][1].middle, '$')}."
+    return f"{said} Least at the median costs {least}, {_dollars(found[least][1].middle)}."
 
 
 def still(found: Mapping[str, tuple[float, Spread]]) -> str:

@@ -140,7 +140,7 @@ def sentence(scenario: Scenario, found: list[Kept]) -> str:
         least = min(known, key=lambda entry: entry.kwh or 0.0)
         grid = grids()[scenario.grid]
         co2 = (least.kwh or 0.0) * grid.g_per_kwh / 1000
-        said.append(f"Least energy: {_name(least.one)}, {_kwh(least)} and {co2:,.0f} kg CO2e ({grid.name}) a month.")
+        said.append(f"Least energy: {_name(least.one)}, {_kwh(least)} and {co2:,.0f} kg CO2e a month, {grid.name}.")
         if cheapest.kwh_band and cheapest is not least and cheapest.kwh_band[0] < (least.kwh or 0.0):
             said.append(f"The least rent may take no more: {_kwh(cheapest)}.")
     bought = [entry for entry in found if entry.own_usd is not None]
@@ -161,7 +161,11 @@ def bought_on(scenario: Scenario, found: list[Kept], today: date) -> str:
         return f"GPUs are bought at ${scenario.server_usd:,.0f} each, as you entered."
     bought = dict.fromkeys(entry.one.accelerator for entry in found if entry.own_usd is not None)
     said = [f"{_short(key)} {days(key, today)}" for key in bought]
-    return f"Prices to buy are of: {'; '.join(said)}." if said else "No price to buy was found."
+    if not said:
+        return "No price to buy was found."
+    apart = [name for name, usd in (("staff", scenario.people_usd), ("colocation", scenario.colocation_usd)) if not usd]
+    without = f" Without {' and '.join(apart)}: enter them on “Price a feature”." if apart else ""
+    return f"Prices to buy are of: {'; '.join(said)}.{without}"
 
 
 NOTE: Final = (
