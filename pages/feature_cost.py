@@ -10,7 +10,19 @@ from inferdash.charts import ranges as range_charts
 from inferdash.scenario import Scenario
 from inferdash.studies.check import own_accelerators
 from inferdash.studies.numbers import Table
-from inferdash.studies.price import api, breakdown, dated, extras, limits, ownership, ranges, rented, savings
+from inferdash.studies.price import (
+    api,
+    breakdown,
+    dated,
+    extras,
+    limits,
+    other_models,
+    outlook,
+    ownership,
+    ranges,
+    rented,
+    savings,
+)
 from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, pricing, state
 from inferdash.ui.controls import control, controls
@@ -52,24 +64,24 @@ def elsewhere() -> None:
     parts.table(savings.beside_table(scenario))
     st.markdown("**More models**")
     control("compared")
-    found = page.compared(scenario)
+    found = other_models.compared(scenario)
     if found:
-        parts.chart(charts.models(len(found)), {"models": page.model_rows(found)}, key="models")
+        parts.chart(charts.models(len(found)), {"models": other_models.chart_rows(found)}, key="models")
         st.caption("Beside each bar: the context length of the model, in tokens.")
-        parts.table(page.model_table(scenario, found))
-    parts.notes(page.left_out(scenario))
+        parts.table(other_models.table(scenario, found))
+    parts.notes(other_models.left_out(scenario))
 
 
 def ahead() -> None:
     st.markdown("**Growth**")
     control("growth")
-    parts.table(lambda one: page.growth_table(one, page.study(one)))
+    parts.table(lambda one: outlook.growth_table(one, page.study(one)))
     st.markdown("**Margin**")
     controls("user_price")
-    st.markdown(page.margin_sentence(scenario, result))
+    st.markdown(outlook.margin_sentence(scenario, result))
     st.markdown("**Sensitivity**")
     st.markdown("The month with a quarter less and a quarter more of each input; the dashed line is now.")
-    parts.chart(charts.drivers(), page.driver_rows(scenario, result), key="drivers")
+    parts.chart(charts.drivers(), outlook.driver_rows(scenario, result), key="drivers")
 
 
 def spread() -> None:

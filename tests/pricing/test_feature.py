@@ -12,7 +12,7 @@ from inferdash.pricing import feature
 from inferdash.pricing.feature import Cache, Turns
 from inferdash.scenario import Scenario
 from inferdash.studies.check import own_accelerators
-from inferdash.studies.price import api, breakdown, feature_cost, prompt_cache, savings
+from inferdash.studies.price import api, breakdown, feature_cost, other_models, prompt_cache, savings
 
 PLAN = Turns(
     shared=1000, own=0, message=100, answer=50, thinking=10, turns=3, history_limit=10_000, gap_s=60.0, spread=1.0
@@ -172,16 +172,16 @@ def test_beyond_the_break_even_own_accelerators_always_cost_less() -> None:
 
 def test_a_model_that_does_not_hold_the_longest_request_is_left_out() -> None:
     scenario = Scenario(documents_tokens=500_000, turns=1)
-    assert "Mistral Large 3 2512" in feature_cost.left_out(scenario)[0]
-    assert "Mistral" not in feature_cost.model_table(scenario, feature_cost.compared(scenario)).markdown()
+    assert "Mistral Large 3 2512" in other_models.left_out(scenario)[0]
+    assert "Mistral" not in other_models.table(scenario, other_models.compared(scenario)).markdown()
     assert "supports 8,192 tokens" in feature_cost.own_sentence(scenario, feature_cost.study(scenario))
 
 
 def test_a_model_without_a_price_of_the_service_is_named() -> None:
     """DeepSeek sells no batches."""
     scenario = Scenario(api="openai/gpt-6-luna", service="batch")
-    assert "deepseek/deepseek-v4-pro" in " ".join(feature_cost.left_out(scenario))
-    assert "DeepSeek" not in feature_cost.model_table(scenario, feature_cost.compared(scenario)).markdown()
+    assert "deepseek/deepseek-v4-pro" in " ".join(other_models.left_out(scenario))
+    assert "DeepSeek" not in other_models.table(scenario, other_models.compared(scenario)).markdown()
 
 
 def test_a_known_read_share_takes_the_place_of_timing() -> None:

@@ -11,20 +11,17 @@ from inferdash import quantities
 from inferdash.facts.prices import PriceList, Rates
 from inferdash.formula import remembered, section
 from inferdash.pricing import feature
-from inferdash.scenario import OWN, Scenario, counts
+from inferdash.scenario import OWN, Scenario
 from inferdash.studies import ratios
 from inferdash.studies.check import own_accelerators
 from inferdash.studies.check.own_accelerators import Own
 from inferdash.studies.numbers import Headline, Row, Table, number, part
-from inferdash.studies.price import rented, session
-from inferdash.studies.price.api import compared_with, known_price, rules_of, unpriced
+from inferdash.studies.price import other_models, rented, session
+from inferdash.studies.price.api import known_price, rules_of
 from inferdash.studies.price.session import month_usd, sessions_a_month
 
 NAME: Final = "feature_cost"
 TITLE: Final = "Price a feature"
-_ROOM: Final = 1.2
-"""What a chart of bars keeps free for the labels at their ends, as a multiple of the longest."""
-_QUARTER: Final = 0.25
 
 
 @dataclass(frozen=True)
@@ -303,26 +300,6 @@ def cost_table(result: FeatureCost) -> Table:
     )
 
 
-def growth_table(scenario: Scenario, result: FeatureCost) -> Table:
-    """A month at more use, and twelve months with the growth."""
-    last = months(scenario)[-1]
-    return Table(
-        ("dollars", "times now"),
-        tuple(
-            Row(label, "word", (str(quantities.shown(usd, "$")), quantities.times(usd / result.month_usd)))
-            for label, usd in (
-                ("A month now", result.month_usd),
-                ("A month at twice the usage", result.month_twofold_usd),
-                ("A month at ten times the usage", result.month_tenfold_usd),
-                (f"The twelfth month, {scenario.growth:g}% growth a month", last),
-                (f"Twelve months of {feature.DAYS} days together", result.year_usd),
-            )
-            if result.month_usd
-        ),
-        head="Use",
-    )
-
-
 def token_table(scenario: Scenario, result: FeatureCost) -> Table:
     """Tokens of a turn, a session and a month by what they are billed as."""
     sessions = sessions_a_month(scenario)
@@ -344,139 +321,10 @@ def token_table(scenario: Scenario, result: FeatureCost) -> Table:
     )
 
 
-_DRIVERS: Final[dict[str, str]] = {
-    "users": "users",
-    "volume": "requests",
-    "sessions": "sessions",
-    "turns": "turns",
-    "answer": "answer",
-    "question": "message",
-    "system_tokens": "system prompt",
-    "tools_tokens": "tools",
-    "documents_tokens": "documents",
-    "gap": "time between turns",
-    "reasoning": "thinking",
-}
-
-
-def driver_rows(scenario: Scenario, result: FeatureCost) -> dict[str, list[dict[str, Any]]]:
-    """What a quarter more or less of each input does to the month, the largest first."""
-
-    def moved(name: str, factor: float) -> float:
-        value = getattr(scenario, name) * factor
-        changed = max(1, round(value)) if isinstance(getattr(scenario, name), int) and name != "reasoning" else value
-        changed = round(value) if name == "reasoning" else changed
-        return month_usd(scenario.model_copy(update={name: changed}))
-
-    rows: list[dict[str, Any]] = []
-    for name, label in _DRIVERS.items():
-        if not counts(name, scenario):
-            continue
-        less, more = moved(name, 1 - _QUARTER), moved(name, 1 + _QUARTER)
-        if abs(more - less) > 1e-4 * max(result.month_usd, 1e-9):
-            rows.append({"input": label, "less": less, "more": more, "meaning": "money"})
-    return {
-        "drivers": sorted(rows, key=lambda row: -abs(row["more"] - row["less"])),
-        "now": [{"usd": result.month_usd}],
-    }
-
-
-def longest_request(scenario: Scenario) -> int:
-    """Tokens of the longest prompt with its answer, which a model's context must hold."""
-    turns = session.turns(scenario, scenario.price, "none")
-    return max(round(turn.input + turn.output) for turn in turns)
-
-
-@dataclass(frozen=True)
-class Compared:
-    """The feature on one of the models that are compared."""
-
-    price: PriceList
-    month_usd: float
-    read_share: float
-
-
-def compared(scenario: Scenario) -> list[Compared]:
-    """The feature on each model that has a price and holds the longest request, the cheapest first."""
-    longest = longest_request(scenario)
-    found = []
-    for price, other in compared_with(scenario):
-        if not _is_too_short(price, longest):
-            turns = session.turns(other, price, session.marking(other, price))
-            whole = feature.total(turns)
-            usd = session.usd(turns, price) * sessions_a_month(scenario)
-            found.append(Compared(price, usd, whole.read / whole.input if whole.input else 0.0))
-    return sorted(found, key=lambda one: one.month_usd)
-
-
-def _is_too_short(price: PriceList, longest: int) -> bool:
-    return price.context is not None and price.context < longest
-
-
-def model_table(scenario: Scenario, found: list[Compared]) -> Table:
-    """The same feature on other models at the prices of the same day."""
-    rows = (
-        Row(
-            one.price.name,
-            "word",
-            (
-                str(quantities.shown(one.month_usd, "$")),
-                str(quantities.shown(one.month_usd / (session.requests_a_month(scenario) or 1) * 1000, "$")),
-                quantities.percent(one.read_share),
-                _rates_shown(one.price),
-                f"{one.price.context:,}" if one.price.context else "not known",
-            ),
-        )
-        for one in found
-    )
-    columns = ("a month", "a thousand requests", "cached", "input / output, a million", "context")
-    return Table(columns, tuple(rows), head="Model")
-
-
-def _rates_shown(price: PriceList) -> str:
-    shown = f"${price.rates.input} / ${price.rates.output}"
-    for tier in price.tiers:
-        shown += f"; over {_short(tier.above)} ${tier.rates.input} / ${tier.rates.output}"
-    return shown
-
-
-def left_out(scenario: Scenario) -> list[str]:
-    """Which models are not compared, and why, in sentences."""
-    longest = longest_request(scenario)
-    short = [price.name for price, _ in compared_with(scenario) if _is_too_short(price, longest)]
-    said = [unpriced(scenario)] if unpriced(scenario) else []
-    if short:
-        said.append(
-            f"Left out, as the longest request here has {quantities.count(longest, 'token')}: {', '.join(short)}."
-        )
-    return said
-
-
-def model_rows(found: list[Compared]) -> list[dict[str, Any]]:
-    """Dollars of a month on each model, with the longest prompt that it takes where that is known."""
-    most = max((one.month_usd for one in found), default=0.0)
-    return [
-        {
-            "name": one.price.name,
-            "usd": one.month_usd,
-            "room": _ROOM * most,
-            "context": _short(one.price.context) if one.price.context else "",
-            "meaning": "money",
-        }
-        for one in found
-    ]
-
-
-def _short(tokens: int) -> str:
-    """262,144 is "262k", 1,048,576 is "1.05M"."""
-    size, letter = (1e6, "M") if tokens >= 1e6 else (1e3, "k")  # noqa: PLR2004 - a million
-    return f"{quantities.digits(tokens / size)}{letter}"
-
-
 def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
     """When own accelerators pay, as expected of the engine, or why never; and whether the model holds the request."""
     name, chip, own = scenario.architecture.name, scenario.hardware.name, result.own_expected
-    longest, context = longest_request(scenario), scenario.architecture.context
+    longest, context = other_models.longest_request(scenario), scenario.architecture.context
     held = (
         f" But {name} supports {context:,} tokens, and the longest request here has {longest:,}: choose another."
         if context and longest > context
@@ -492,19 +340,6 @@ def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
         why = f"as the accelerators cost more for each {what} than the API"
         return f"{said}; at these prices it never pays off, {why}.{held}"
     return f"{said}; it pays off from {quantities.count(ceil(own.break_even), what)}{month}.{held}"
-
-
-def margin_sentence(scenario: Scenario, result: FeatureCost) -> str:
-    """What is left of a price per user."""
-    if result.per_user_month_usd is None:
-        return "Enter usage as users to see the margin."
-    if not scenario.user_price:
-        return "Enter what a user pays per month to see the margin."
-    left = scenario.user_price - result.per_user_month_usd
-    share = quantities.percent(abs(left) / scenario.user_price)
-    if left < 0:
-        return f"Each user loses {quantities.shown(-left, '$')} a month, {share} of the price."
-    return f"Of each user's {quantities.shown(scenario.user_price, '$')} remain {quantities.shown(left, '$')}, {share}."
 
 
 def then_and_now(scenario: Scenario, today: date) -> str:

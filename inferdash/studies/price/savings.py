@@ -9,7 +9,7 @@ from inferdash import quantities
 from inferdash.facts.prices import PriceList
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Row, Table
-from inferdash.studies.price import api, feature_cost, session
+from inferdash.studies.price import api, feature_cost, other_models, session
 from inferdash.studies.price.session import month_usd, sessions_a_month
 
 _BATCH: Final = Decimal("0.5")
@@ -108,7 +108,7 @@ def _batch(scenario: Scenario) -> Way:
 
 
 def _cheaper(scenario: Scenario, result: feature_cost.FeatureCost) -> Way:
-    found = [one for one in feature_cost.compared(scenario) if one.month_usd < result.month_usd]
+    found = [one for one in other_models.compared(scenario) if one.month_usd < result.month_usd]
     if not found:
         return Way("A cheaper model", None, "none of those compared costs less")
     return Way(f"{found[0].price.name}, the cheapest compared", found[0].month_usd, "it may answer worse: test it")
