@@ -16,7 +16,7 @@ def within(one: Measurement, way: str, confidence: str) -> bool:
     """Whether a result took no longer than a plan with that confidence takes it to."""
     engine = next((engine for engine in engines().values() if engine.name == one.engine), engines()["unknown"])
     expected_s = one.without[way].expected_s
-    times = slower(engine.reach[one.family].bands, confidence, limit_s=one.limit_s, expected_s=expected_s)  # type: ignore[index]
+    times = slower(engine.reach[one.family].bands, confidence, limit_s=one.limit_s, expected_s=expected_s)
     return bool(one.measured_s <= expected_s * (times.firsts if one.phase == "first token" else times.passes))
 
 
