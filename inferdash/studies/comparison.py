@@ -5,10 +5,10 @@ has no ratio.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from inferdash import quantities
 from inferdash.scenario import Scenario
@@ -99,10 +99,23 @@ class Beside:
 @lru_cache(maxsize=64)
 def answer(page: str, scenario: Scenario) -> Answer:
     """The sentence and the headline numbers of a page of `PAGES`."""
-    study = PAGES[page]
-    drawn = study.as_drawn(scenario) if hasattr(study, "as_drawn") else scenario
+    study, drawn = PAGES[page], _drawn(page, scenario)
     result = study.study(drawn)
     return Answer(study.sentence(scenario, result), tuple(study.headline_numbers(drawn, result)))
+
+
+def figures(page: str, scenario: Scenario) -> Sequence[Headline]:
+    """The headline numbers of a page of `PAGES` without what stands below them, where that takes longer."""
+    study, drawn = PAGES[page], _drawn(page, scenario)
+    of: Callable[[Scenario, Any], Sequence[Headline]] = getattr(study, "figures", study.headline_numbers)
+    return of(drawn, study.study(drawn))
+
+
+def _drawn(page: str, scenario: Scenario) -> Scenario:
+    """The scenario as the page draws it."""
+    study = PAGES[page]
+    drawn: Scenario = study.as_drawn(scenario) if hasattr(study, "as_drawn") else scenario
+    return drawn
 
 
 def headlines(page: str, a: Scenario, b: Scenario) -> list[Beside]:

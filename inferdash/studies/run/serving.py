@@ -81,8 +81,11 @@ def _rate(per_s: float) -> str:
     return f"{said} request{'' if said == '1' else 's'}"
 
 
+_SERVED: Final = ratios.many("{} requests per second can be served", "more")
+
+
 def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
-    """The four numbers on top."""
+    """The four numbers on top, with their bands and limits."""
     if sessions.is_of(scenario):
         return sessions.headline_numbers(scenario, run(scenario))
     best = study(scenario.model_copy(update={"speed": "limit"})) if scenario.speed != "limit" else result
@@ -98,13 +101,25 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
             return Headline(f"{label} (expected)", None, unit, beside, ratio=ratio)
         return leading(label, Estimate(limit, value, low, high), unit, speed=scenario.speed, ratio=ratio)
 
-    served = ratios.many("{} requests per second can be served", "more")
     tokens = f"Output throughput ({scenario.speed})"
     return [
         lead("Time to first token, p90", "s", "ttft_p90_s", ratios.FIRST),
         lead("Inter-token latency, p90", "s", "itl_p90_s", ratios.BETWEEN),
         Headline(tokens, result.throughput_out_tok_per_s, "tokens/s", ratio=ratios.TOKENS),
-        lead("Capacity", "requests/s", "ceiling_requests_per_s", served),
+        lead("Capacity", "requests/s", "ceiling_requests_per_s", _SERVED),
+    ]
+
+
+def figures(scenario: Scenario, result: Serving) -> list[Headline]:
+    """The same numbers alone, which take one simulation."""
+    if sessions.is_of(scenario):
+        return sessions.headline_numbers(scenario, run(scenario))
+    how = f"({scenario.speed})"
+    return [
+        Headline(f"Time to first token, p90 {how}", result.ttft_s.p90, "s", ratio=ratios.FIRST),
+        Headline(f"Inter-token latency, p90 {how}", result.itl_s.p90, "s", ratio=ratios.BETWEEN),
+        Headline(f"Output throughput {how}", result.throughput_out_tok_per_s, "tokens/s", ratio=ratios.TOKENS),
+        Headline(f"Capacity {how}", result.ceiling_requests_per_s, "requests/s", ratio=_SERVED),
     ]
 
 

@@ -9,6 +9,7 @@ from inferdash.scenario import Scenario
 from inferdash.scenario.agents import SESSIONS
 from inferdash.serving.requests import Floats
 from inferdash.serving.summary import percentiles
+from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, show
 from inferdash.studies.run import plan
 from inferdash.studies.run.simulation import LONGEST, Run, run
@@ -110,9 +111,19 @@ def headline_numbers(scenario: Scenario, ran: Run | None) -> list[Headline]:
     first, between = said.time_to_first_token_s.p90, said.inter_token_latency_s.p90
     how = f"({scenario.speed})"
     return [
-        Headline(f"Time to first token, p90 {how}", None if first is None else first + ran.server_s, "s"),
-        Headline(f"Inter-token latency, p90 {how}", between, "s"),
-        Headline(f"Time of a session, p50 {how}", percentiles(whole).p50, "s"),
+        Headline(
+            f"Time to first token, p90 {how}",
+            None if first is None else first + ran.server_s,
+            "s",
+            ratio=ratios.FIRST,
+        ),
+        Headline(f"Inter-token latency, p90 {how}", between, "s", ratio=ratios.BETWEEN),
+        Headline(
+            f"Time of a session, p50 {how}",
+            percentiles(whole).p50,
+            "s",
+            ratio=ratios.lasting("a session takes {}"),
+        ),
         Headline("Found in the prefix cache", reused(ran).found, "%"),
     ]
 
