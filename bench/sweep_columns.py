@@ -181,7 +181,7 @@ def _table(source: random.Random, lines: int) -> bytes:
 
 def read(content: bytes, engine: Any = None) -> tuple[Counts, Trace]:
     """What a log says, line by line or by an engine."""
-    trace = Trace(io.BytesIO(content), engine=engine)
+    trace = Trace(io.BytesIO(content), engine=engine, users=True)
     return counted(trace, RULES, edges()), trace
 
 

@@ -1,8 +1,8 @@
 """Random tables of usage in a database, summed there and read line by line: both must say the same.
 
-INFERDASH_POSTGRES=postgres://user@host/database python -m bench.sweep_warehouses --count 1000
+INFERDASH_WAREHOUSE=postgres://user@host/database python -m bench.sweep_warehouses --count 1000
 
-Without the address, the database is one of DuckDB in a file.
+Spark is `pyspark://`, where its package and Java are there. Without an address, the database is one of DuckDB in a file.
 """
 
 import io
@@ -35,6 +35,7 @@ _COLUMNS: Final = (
     ("date model input_tokens output_tokens", "requests"),
     ("ts model input_tokens output_tokens total_tokens", "foo_tokens"),
 )
+_SPARK: Final = {"text": "string", "timestamptz": "timestamp"}
 _START: Final = datetime(2026, 9, 1, 12, tzinfo=UTC)
 
 
@@ -91,6 +92,13 @@ def _named(problems: tuple[str, ...]) -> list[str]:
 
 def _stored(rows: list[dict[str, Any]], url: str) -> None:
     engine = ibis.connect(url)
+    if url.startswith("pyspark"):
+        session, kinds = (
+            engine._session,
+            ", ".join(f"`{name}` {_SPARK.get(kind := _kind(name), kind)}" for name in rows[0]),
+        )
+        session.createDataFrame([[*row.values()] for row in rows], kinds).createOrReplaceTempView("usage_log")
+        return
     cursor, is_duckdb = engine.con.cursor(), url.startswith("duckdb")
     names = ", ".join(f'"{name}" {_kind(name)}' for name in rows[0])
     cursor.execute("drop table if exists usage_log")
@@ -111,7 +119,7 @@ def main() -> int:
     """Tries tables, and prints the seed and what was found."""
     given, found = arguments(1000), 0
     with tempfile.TemporaryDirectory() as folder:
-        url = os.environ.get("INFERDASH_POSTGRES") or f"duckdb://{Path(folder) / 'log.duckdb'}"
+        url = os.environ.get("INFERDASH_WAREHOUSE") or f"duckdb://{Path(folder) / 'log.duckdb'}"
         for number in range(given.seed, given.seed + given.count):
             if said := differs(table_of(random.Random(number)), url):  # noqa: S311 - for tests
                 found += 1

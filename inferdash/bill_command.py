@@ -3,20 +3,21 @@
 import argparse
 import csv
 import glob
-import importlib.util
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from inferdash.facts.price_names import edges
 from inferdash.pricing.blocks import Written
+from inferdash.pricing.engines import engine, has_packages
 from inferdash.pricing.packed import Folder
 from inferdash.pricing.records import Records
-from inferdash.pricing.tally import counted
+from inferdash.pricing.resumed import Kept, resumed
+from inferdash.pricing.tally import Counts, counted
 from inferdash.pricing.traces import Trace
 from inferdash.studies.price import bill
 
@@ -24,8 +25,8 @@ T = TypeVar("T")
 _NOT_READ_IN_FULL: Final = 2
 _STOPPED: Final = 130
 """As a program that was interrupted ends."""
-_SMALLEST: Final = 1 << 20
-"""Bytes from which on an engine is started: below, its start takes longer than the lines."""
+_WORTH_SAYING: Final = 1 << 20
+"""Bytes from which on it is said that they could be read faster."""
 _EVERY_S: Final = 0.5
 _SECONDS: Final = 90
 
@@ -40,11 +41,14 @@ def add_to(commands: Any) -> None:
         help="files, folders or patterns of logs: JSON lines, CSV, Parquet; .gz and .zst are unpacked on the way",
     )
     costs.add_argument("--table", default="", help="a table, where SOURCE is a database: postgres://user@host/database")
-    costs.add_argument("--by", default="model", help="what it is parted by: model, day, month (model)")
+    costs.add_argument("--by", default="model", help="what it is parted by: model, day, month, user (model)")
     costs.add_argument(
         "--against", default="", metavar="MODELS", help="other models at which the same tokens are billed"
     )
     costs.add_argument("--dates", choices=("month", "day"), default="", help="what stands first in 11/02/2026")
+    costs.add_argument(
+        "--resume", metavar="FOLDER", default="", help="where progress is kept, so that the same command goes on"
+    )
     form = costs.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON, dollars as exact decimals")
     form.add_argument("--csv", action="store_true", help="as CSV")
@@ -57,19 +61,29 @@ def run(given: argparse.Namespace) -> int:
     against = tuple(filter(None, (name.strip() for name in given.against.split(","))))
     try:
         if "://" in given.source[0] or given.table:
-            log, items = _of_table(given.source, given.table)
+            log, items = _of_table(given.source, given.table, users="user" in by)
+            counts = counted(items, (bill.NO_RULES,), edges())
         else:
             files = _files(given.source)
-            log = Trace(files, Written(dates=given.dates), engine=_engine(files.size))
-            items = _watched(log, files)
-        counts = counted(items, (bill.NO_RULES,), edges())
-        found = bill.bill(counts, by=by, against=against, day=datetime.now(tz=UTC).date())
+            written, users, sums = Written(dates=given.dates), "user" in by, _engine(files.size)
+            if given.resume:
+                kept = Kept(Path(given.resume))
+                log, counts = _resumed(files, kept, written, users=users, engine=sums)
+            else:
+                log = Trace(files, written, engine=sums, users=users)
+                counts = counted(_watched(iter(log), lambda: files.bytes_read, files.size), (bill.NO_RULES,), edges())
+        found = bill.bill(counts, by=by, against=against, day=datetime.now(tz=UTC).date(), dialects=log.dialects)
         problems = [*log.problems, *found.problems]
         _print(given, found, by, problems=problems, notes=log.notes, left_out=log.left_out)
+        if given.resume:
+            kept.remove()
     except (KeyboardInterrupt, RuntimeError) as error:  # the second is what an engine makes of the first
         if isinstance(error, RuntimeError) and "interrupted" not in str(error):
             raise
-        print("\ninferdash: Stopped. Nothing was written.", file=sys.stderr)
+        goes_on = (
+            "The same command goes on from the last file that was kept." if given.resume else "Nothing was written."
+        )
+        print(f"\ninferdash: Stopped. {goes_on}", file=sys.stderr)
         return _STOPPED
     except (ValueError, OSError) as error:
         sentence = f"{error.filename} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
@@ -80,7 +94,7 @@ def run(given: argparse.Namespace) -> int:
     return _NOT_READ_IN_FULL if log.left_out else 0
 
 
-def _of_table(sources: Sequence[str], table: str) -> tuple[Any, Iterator[Any]]:
+def _of_table(sources: Sequence[str], table: str, *, users: bool) -> tuple[Any, Iterator[Any]]:
     """A table of a database, and its requests.
 
     Raises:
@@ -90,12 +104,12 @@ def _of_table(sources: Sequence[str], table: str) -> tuple[Any, Iterator[Any]]:
         raise ValueError(
             "A database is one address, and --table its table: postgres://user@host/database --table usage."
         )
-    if not _has_packages():
+    if not has_packages():
         raise ValueError("A database needs more packages: pip install 'inferdash[logs]'.")
     from inferdash.pricing.columns.warehouse import Warehouse  # noqa: PLC0415 - as said
 
-    records = Records(Written())
-    requests = Warehouse(sources[0], table).requests(records)
+    records = Records(Written(), users=users)
+    requests = Warehouse(sources[0], table, users=users).requests(records)
     return records, records.told.counted(requests)
 
 
@@ -119,40 +133,51 @@ def _files(sources: Sequence[str]) -> Folder:
 
 
 def _engine(size: int) -> Any:
-    """What sums lines up, where there are enough of them and its packages are there."""
-    if size < _SMALLEST:
-        return None
-    if not _has_packages():
+    """What sums lines up, where there are enough of them; that its packages are not there is told."""
+    found = engine(size)
+    if size >= _WORTH_SAYING and not has_packages():
         print("inferdash: This is read some times as fast with pip install 'inferdash[logs]'.", file=sys.stderr)
-        return None
-    from inferdash.pricing.columns.engine import Engine  # noqa: PLC0415 - as above
-
-    return Engine
+    return found
 
 
-def _has_packages() -> bool:
-    return all(importlib.util.find_spec(name) is not None for name in ("duckdb", "ibis"))
+def _resumed(files: Folder, kept: Kept, written: Written, *, users: bool, engine: Any) -> tuple[Records, Counts]:
+    """The files as one log, those that were done before not again."""
+    whole = files.size
+
+    def watched(items: Iterator[T], at: Callable[[], int]) -> Iterator[T]:
+        return _watched(items, at, whole)
+
+    return resumed(
+        files,
+        kept,
+        rules=(bill.NO_RULES,),
+        edges=[*edges()],
+        written=written,
+        users=users,
+        engine=engine,
+        watched=watched,
+    )
 
 
-def _watched(items: Iterable[T], files: Folder) -> Iterator[T]:
+def _watched(items: Iterator[T], at: Callable[[], int], whole: int) -> Iterator[T]:
     """Passes on what is read, and says on a terminal how far it is and how long it takes yet."""
     if not sys.stderr.isatty():
         yield from items
         return
-    whole, started = files.size, time.monotonic()
+    started, first = time.monotonic(), at()
     said = started
     for item in items:
         now = time.monotonic()
-        if now - said > _EVERY_S and files.bytes_read:
+        if now - said > _EVERY_S and (read := at()):
             said = now
-            print(f"\r{progress(files.bytes_read, whole, now - started)}\x1b[K", end="", file=sys.stderr, flush=True)
+            print(f"\r{progress(read, whole, now - started, before=first)}\x1b[K", end="", file=sys.stderr, flush=True)
         yield item
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def progress(read: int, whole: int, seconds: float) -> str:
-    """How far it is, and how long it takes yet."""
-    left = seconds * max(0, whole - read) / max(1, read)
+def progress(read: int, whole: int, seconds: float, *, before: int = 0) -> str:
+    """How far it is, and how long it takes yet; `before`: bytes that were read when the clock started."""
+    left = seconds * max(0, whole - read) / max(1, read - before)
     span = f"{left:.0f} s" if left < _SECONDS else f"{left / 60:.0f} min"
     return f"{read / 1e9:.2f} of {whole / 1e9:.2f} GB, {span} left"
 

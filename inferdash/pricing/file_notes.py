@@ -22,6 +22,9 @@ _LONGEST_MODEL: Final = 100
 _REMEMBERED: Final = 200_000
 """Lines among which a repetition is noticed."""
 _MOST_MODELS: Final = 100
+_MOST_USERS: Final = 10_000
+OTHER_USERS: Final = "other users"
+"""Stands for users beyond those that are told apart."""
 _CLOCK_TICK_S: Final = 1e-6
 
 
@@ -40,6 +43,7 @@ class FileNotes:
         self.timed: bool | None = None
         """Whether the requests have times, as the first one has."""
         self.models: set[str] = set()
+        self.users: set[str] = set()
         self.apart: Counter[str] = Counter()
         """What the requests count in other things than tokens."""
         self.services: Counter[str] = Counter()
@@ -138,6 +142,15 @@ class FileNotes:
             return model
         kept = printable(model[:_LONGEST_MODEL])
         return kept if kept in self.models else ""
+
+    def user(self, name: str) -> str:
+        """A user's name as it is kept; one name for those beyond the many that are told apart."""
+        if name not in self.users:
+            name = printable(name[:_LONGEST_MODEL])
+            if len(self.users) >= _MOST_USERS:
+                return name if name in self.users else OTHER_USERS
+            self.users.add(name)
+        return name
 
     def problems(self) -> tuple[str, ...]:
         """A sentence for each reason why lines were left out, and for what is odd about those that were read."""

@@ -47,6 +47,11 @@ class Folder:
         """The file that is being read."""
         self._paths = paths
 
+    def paths(self) -> Iterator[Path]:
+        """The files whose names say that they are read; those passed over are counted."""
+        self.passed_over = 0
+        yield from self._found()
+
     def _found(self) -> Iterator[Path]:
         """The files whose names say that they are read."""
         for path in self._paths:

@@ -21,8 +21,14 @@ Found: TypeAlias = tuple[Said | None, Request]
 class Records:
     """Takes the records of a log one after another, whatever file or table they lie in."""
 
-    def __init__(self, written: Written) -> None:
-        """`written` is how a trace is written, where its reader says so."""
+    def __init__(self, written: Written, *, users: bool = False) -> None:
+        """Begins with none.
+
+        Args:
+            written: how a trace is written, where its reader says so.
+            users: whether it is to be known who asked.
+        """
+        self.users = users
         self.kind = "unknown"
         self.reader = Reader()
         self.copies = Copies()
@@ -34,6 +40,11 @@ class Records:
     def left_out(self) -> int:
         """Lines or requests that were not read."""
         return self.told.left_out
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """In which the records were read."""
+        return tuple(self.reader.dialects)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -123,6 +134,8 @@ class Records:
             self.told.summed += 1
             each = max(1, counted.input_tokens // many) if many else 1
         model = self.told.named(said.models[0]) if said.models else ""
+        user = self.told.user(said.user) if self.users else ""
         start = (said.time_s or 0.0, counted.input_tokens, counted.output_tokens, (), 0, counted.recorded)
         # Twice as fast as by the names of its parts, for each line of a file.
-        return tuple.__new__(Request, (*start, said.usd, each, max(1, many), model, said.apart, said.service, "", -1.0))
+        said_more = (said.usd, each, max(1, many), model, said.apart, said.service, "", -1.0, user)
+        return tuple.__new__(Request, (*start, *said_more))

@@ -55,6 +55,8 @@ class Request(NamedTuple):
     """Of a trace that says so: whose turn it is; "" where it comes by itself."""
     pause_s: float = -1.0
     """Seconds from the end of the turn before it in its session until it came; below 0 where that is not told."""
+    user: str = ""
+    """Who asked, where that is to be known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

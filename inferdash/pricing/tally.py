@@ -15,6 +15,8 @@ from inferdash.pricing.tokens import Tokens, usd, without_cache
 
 _MOST_GROUPS: Final = 50_000
 """Days and models that are told apart, some 50 MB; requests beyond them are counted without either."""
+_MOST_GROUPS_OF_USERS: Final = 1_000_000
+"""The same where users are told apart, too."""
 DAY_S: Final = 86_400
 """Seconds of a day."""
 DATED_S: Final = (1e9, 4e9)
@@ -38,6 +40,9 @@ class Group(NamedTuple):
     """Whether each line sums up requests of no known number, so that no price of long prompts holds."""
     service: str = "standard"
     """By which service they were answered."""
+
+    user: str = ""
+    """Who asked, where that is to be known."""
 
     @property
     def priced_size(self) -> int:
@@ -189,7 +194,8 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
         if DATED_S[0] < time_s < DATED_S[1]:
             day, whole = int(time_s // DAY_S), whole and time_s % DAY_S == 0
             first, last = min(first, time_s), max(last, time_s)
-        group = Group(day, request.model, size, request.usd is not None, service=request.service)
+        told = request.usd is not None
+        group = Group(day, request.model, size, told, service=request.service, user=request.user)
         if request.apart:
             _apart(counts, group, request.apart)
         if request.recorded is not None or not request.blocks:
@@ -235,7 +241,7 @@ def _apart(counts: Counts, group: Group, said: Iterable[tuple[str, int]]) -> Non
 def _of(told: Told, group: Group) -> Sums:
     found = told.get(group)
     if found is None:
-        if len(told) >= _MOST_GROUPS:
+        if len(told) >= (_MOST_GROUPS_OF_USERS if group.user else _MOST_GROUPS):
             group = Group(None, "", group.size, group.said, service=group.service)
         found = told.setdefault(group, Sums())
     return found

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from inferdash.pricing.columns.engine import Engine
 
 _COMPRESSED: Final = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ")
+_MORE: Final = 1 << 20
+"""Bytes that are read at a time behind the first piece."""
 _PARQUET: Final = b"PAR1"
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 Again: TypeAlias = Callable[[], Iterator[bytes]]
@@ -58,6 +60,8 @@ class Trace:
         written: Written | None = None,
         *,
         engine: Callable[[Records], "Engine"] | None = None,
+        users: bool = False,
+        records: Records | None = None,
     ) -> None:
         """Reads the start of a file, by which its kind is known.
 
@@ -65,18 +69,22 @@ class Trace:
             stream: a file that is open for bytes, or several.
             written: tokens of a block and unit of times, where they are not to follow from the file.
             engine: what sums lines up, many at once, as it pays where there are many.
+            users: whether it is to be known who asked.
+            records: those of a log of which this is not the first file, nor the last: who has them ends it.
 
         Raises:
             OSError: where the file cannot be read; also while going through the requests.
         """
         self._written = written or Written()
-        self._records = Records(self._written)
+        self._is_part = records is not None
+        self._records = records or Records(self._written, users=users)
         self._reader, self._copies = self._records.reader, self._records.copies
         self._told, self._blocks = self._records.told, self._records.blocks
         self._engine = engine(self._records) if engine else None
         self._many: Folder | Archive | None = None
         several = isinstance(stream, Folder | Archive)
-        self._requests = self._told.counted(self._of_many(stream) if several else self._recognised(stream))  # type: ignore[arg-type]  # as it is asked
+        requests = self._of_many(stream) if several else self._recognised(stream)  # type: ignore[arg-type]  # as it is asked
+        self._requests = self._told.counted(self._whole(requests))
 
     def __iter__(self) -> Iterator[Request | Summed]:
         return self._requests
@@ -106,6 +114,11 @@ class Trace:
         return frozenset(self._told.models)
 
     @property
+    def dialects(self) -> tuple[str, ...]:
+        """In which its lines were read."""
+        return self._records.dialects
+
+    @property
     def apart(self) -> dict[str, int]:
         """What the requests count in other things than tokens, in the plural, and how many: none is in the bill."""
         return dict(self._told.apart)
@@ -119,6 +132,12 @@ class Trace:
     def notes(self) -> tuple[str, ...]:
         """How the file was understood, in sentences."""
         return self._told.notes()
+
+    def _whole(self, requests: Iterator[Request | Summed]) -> Iterator[Request | Summed]:
+        """All requests of the log, which ends with the last one."""
+        yield from requests
+        if self._engine and not self._is_part:
+            self._engine.end()
 
     # What kind of file it is
 
@@ -178,9 +197,10 @@ class Trace:
 
     def _pieces(self, stream: Readable) -> Iterator[bytes]:
         """A file in pieces; one of several that breaks off ends there, and that is told."""
+        size = PIECE  # the first one tells the kind of file
         while True:
             try:
-                piece = stream.read(PIECE)
+                piece = stream.read(size)
             except OSError as error:
                 if not self._told.files:
                     raise
@@ -189,6 +209,7 @@ class Trace:
             if not piece:
                 return
             yield piece
+            size = _MORE
 
     def _named(self) -> str:
         """The name of the file that is being read."""

@@ -32,7 +32,11 @@ class HeavyWorkError(Exception):
 
 
 def done(
-    task: Callable[..., T], *arguments: Any, told: Callable[[float, str], None], content: memoryview | None = None
+    task: Callable[..., T],
+    *arguments: Any,
+    told: Callable[[float, str], None],
+    content: memoryview | None = None,
+    path: Path | None = None,
 ) -> T:
     """What a task returns that runs in a process of its own.
 
@@ -42,6 +46,7 @@ def done(
         told: is told every moment what share of the file was read, and what is waited for; what it raises ends the
             work, as does the end of this run.
         content: the bytes of a file, which the task reads as its first argument.
+        path: where such a file lies, in place of its bytes.
 
     Raises:
         HeavyWorkError: where the task takes more memory or time than it may, or fails.
@@ -49,21 +54,28 @@ def done(
     while not _TURNS.acquire(timeout=_MOMENT_S):
         told(0.0, WAITING)
     try:
-        return cast("T", _result(pickle.dumps((task, arguments, content is not None)), content, told))
+        question = pickle.dumps((task, arguments, content is not None))
+        if path is None:
+            return cast("T", _result(question, content, told))
+        with path.open("rb") as file:
+            return cast("T", _result(question, None, told, file))
     finally:
         _TURNS.release()
 
 
-def _result(question: bytes, content: memoryview | None, told: Callable[[float, str], None]) -> Any:
+def _result(
+    question: bytes, content: memoryview | None, told: Callable[[float, str], None], file: IO[bytes] | None = None
+) -> Any:
     here = {**os.environ, "PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "inferdash.ui.worker"],
+    with subprocess.Popen(  # noqa: S603 - this program's own
+        [sys.executable, "-m", "inferdash.ui.worker", *([str(file.fileno())] if file else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        pass_fds=(file.fileno(),) if file else (),
         env=here,
     ) as process:
         try:
-            answer = _answer(process, [memoryview(question), content or memoryview(b"")], told)
+            answer = _answer(process, [memoryview(question), content or memoryview(b"")], told, file)
         except BaseException:  # the reader stopped it, or is gone
             process.kill()
             raise
@@ -76,8 +88,17 @@ def _result(question: bytes, content: memoryview | None, told: Callable[[float, 
     return result
 
 
-def _answer(process: subprocess.Popen[bytes], parts: list[memoryview], told: Callable[[float, str], None]) -> bytes:
-    """Feeds a process, as fast as it reads, and takes what it answers, until it has said all."""
+def _answer(
+    process: subprocess.Popen[bytes],
+    parts: list[memoryview],
+    told: Callable[[float, str], None],
+    file: IO[bytes] | None,
+) -> bytes:
+    """Feeds a process, as fast as it reads, and takes what it answers, until it has said all.
+
+    Where a process reads a file that lies on the disk, how far it is in it is known by the place that both share.
+    """
+    whole = os.fstat(file.fileno()).st_size if file else 0
     fed, answered = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     os.set_blocking(fed.fileno(), False)
     size, sent, answer = len(parts[-1]) or 1, -len(parts[0]), bytearray()
@@ -106,5 +127,6 @@ def _answer(process: subprocess.Popen[bytes], parts: list[memoryview], told: Cal
                     continue
                 parts[0], sent = parts[0][count:], sent + count
             if time.monotonic() - told_s > _MOMENT_S:
-                told(min(1.0, max(0, sent) / size), "")
+                read, of = (os.lseek(file.fileno(), 0, os.SEEK_CUR), whole) if file else (sent, size)
+                told(min(1.0, max(0, read) / (of or 1)), "")
                 told_s = time.monotonic()

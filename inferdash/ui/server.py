@@ -23,7 +23,7 @@ from inferdash.facts import library
 from inferdash.pairs import Pair
 from inferdash.serving.simulator import prepare
 from inferdash.studies.report import STUDIES
-from inferdash.ui import document, draining, metrics, preview
+from inferdash.ui import document, draining, metrics, preview, spooling
 from inferdash.ui.responses import Responses
 
 FRAME: Final = Path(__file__).with_name("frame.py")
@@ -98,6 +98,7 @@ async def _forget_sessions() -> None:
             manager: Any = runtime.get_instance()._session_mgr  # noqa: SLF001 - there is no public way
             for _, ended in manager._session_storage._cache.expire():  # noqa: SLF001 - as above
                 ended.session.shutdown()
+        spooling.forget()
 
 
 ERRORS: Final = {400: elsewhere, 404: elsewhere}
@@ -110,4 +111,4 @@ ROUTES: Final = [
     *preview.ROUTES,
     *document.ROUTES,
 ]
-MIDDLEWARE: Final = [Middleware(Responses)]
+MIDDLEWARE: Final = [Middleware(Responses), Middleware(spooling.Spooled)]

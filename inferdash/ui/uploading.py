@@ -2,16 +2,21 @@
 
 import lzma
 from collections.abc import Callable, Hashable
+from pathlib import Path
 from typing import Final, TypeVar
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from inferdash import quantities, shipped
-from inferdash.ui import heavy, state
+from inferdash.ui import heavy, spooling, state
 
 T = TypeVar("T")
 
+_MEGABYTES: Final = 1000
+"""Of a file that is read at most."""
+_LONGEST_NAME: Final = 200
+"""Bytes of what may be the name of a file that lies on the disk."""
 _EXAMPLE: Final = "_example"
 """Session state: the page on which the example stands for a file."""
 _DONE: Final = "_traffic"
@@ -49,7 +54,8 @@ def uploaded(
             st.button("Read it again", key="_again", on_click=_go_on)
             return None
         content = file.getbuffer() if file else memoryview(_example())
-        st.session_state[_DONE] = {question: _read(content, study, asked, question)}
+        path = spooling.file_of(bytes(content)) if len(content) < _LONGEST_NAME else None
+        st.session_state[_DONE] = {question: _read(path or content, study, asked, question)}
         st.rerun()
     result = done[question]
     if isinstance(result, heavy.HeavyWorkError):
@@ -63,7 +69,7 @@ def _file(page: str) -> UploadedFile | None:
     lost = st.session_state.get(_LOST, 0)
     key = f"_requests{lost or ''}"
     file = st.file_uploader(
-        "A usage log or a trace, CSV or JSON", key=key, on_change=_take, args=(page,), max_upload_size=400
+        "A usage log or a trace, CSV or JSON", key=key, on_change=_take, args=(page,), max_upload_size=_MEGABYTES
     )
     if isinstance(st.session_state.get(key), DeletedFile):
         st.session_state[_LOST] = lost + 1
@@ -74,17 +80,19 @@ def _file(page: str) -> UploadedFile | None:
 
 
 def _read(
-    content: memoryview, study: Callable[..., T], asked: tuple[Hashable, ...], question: Hashable
+    content: memoryview | Path, study: Callable[..., T], asked: tuple[Hashable, ...], question: Hashable
 ) -> T | heavy.HeavyWorkError:
     """Reads a file under a bar; a click on the button ends this run at the next move of the bar."""
     bar = st.progress(0.0)
     st.button("Cancel", key="_stop", on_click=_stop, args=(question,))
-    size = quantities.shown(content.nbytes, "B")
+    size = content.stat().st_size if isinstance(content, Path) else content.nbytes
 
     def told(share: float, waiting: str) -> None:
-        bar.progress(share, waiting or f"{quantities.shown(share * content.nbytes, 'B')} of {size}")
+        bar.progress(share, waiting or f"{quantities.shown(share * size, 'B')} of {quantities.shown(size, 'B')}")
 
     try:
+        if isinstance(content, Path):
+            return heavy.done(study, *asked, told=told, path=content)
         return heavy.done(study, *asked, told=told, content=content)
     except heavy.HeavyWorkError as failure:
         return failure

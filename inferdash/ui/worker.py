@@ -1,13 +1,14 @@
 """A process that does one heavy piece of work with a limit of memory and of time: `python -m inferdash.ui.worker`.
 
-It reads a task from its standard input, then the file that the task reads, and writes what came of it.
+It reads a task from its standard input, then the file that the task reads, and writes what came of it. A number
+behind its name is that of a file which is open already.
 """
 
 import os
 import pickle
 import sys
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 MEMORY: Final = 2_000_000_000
 """Bytes of address space that a piece of work may have."""
@@ -22,7 +23,8 @@ def main() -> None:
     _limit()
     task, arguments, reads = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the server that started this
     try:
-        result = True, task(sys.stdin.buffer, *arguments) if reads else task(*arguments)
+        files: list[Any] = [os.fdopen(int(number), "rb") for number in sys.argv[1:]] or [sys.stdin.buffer] * reads
+        result = True, task(*files, *arguments)
     except MemoryError:
         result = False, f"This takes more than the {MEMORY / 1e9:.0f} GB of memory that one piece of work may have."
     os.close(0)

@@ -6,18 +6,18 @@ from typing import Any, Final, Literal, TypeAlias
 
 import ibis
 
-from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.services import SPELLED, STANDARD, YES
-from inferdash.pricing.dialects.shapes import FLAGS, TEXTS, Path, is_hit
+from inferdash.pricing.dialects.shapes import TEXTS, Path
 from inferdash.pricing.values import MOST_TOKENS
 
-Form: TypeAlias = Literal["json", "text", "int", "real", "decimal", "time"]
-"""How values are written: as JSON, where a text has its quotes; as texts; or as values of an engine's own types."""
+Form: TypeAlias = Literal["text", "key", "int", "moment", "real", "decimal", "time"]
+"""How values are written: as texts, ids as their hashes (0 for an empty one), moments as microseconds since 1970, or as
+values of an engine's own types."""
 Value: TypeAlias = Any
 """An expression, whose types the library checks itself."""
 CENT: Final = "decimal(38, 22)"
 """The type of dollars: more digits than any log has."""
-_DIGITS: Final = r"^[0-9]{1,12}(,[0-9]{1,12})*$"
+_DIGITS: Final = "^[0-9]{1,12}$"
 _USD: Final = r"^[0-9]{1,12}(\.[0-9]{1,22})?$"
 _SECONDS: Final = r"^[0-9]{1,20}(\.[0-9]{1,9})?$"
 _MONTH: Final = r"(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
@@ -35,8 +35,6 @@ class Column:
     way: Path
     """In a record."""
     form: Form
-    tries: bool = True
-    """Whether the engine has nothing in place of a text that is no number, where others fail."""
 
     @property
     def count(self) -> str:
@@ -50,49 +48,33 @@ class Column:
     def present(self, table: Value) -> Value:
         """Whether a record has a value there: a number or a text."""
         own = self.of(table)
-        if self.way[-1] in TEXTS and self.form == "json":
-            return own.notnull() & own.re_search(r'^("\s*[-+.]?[0-9]|[^"\[]|\[[^{"\[])')
         if self.way[-1] in TEXTS and self.form == "text":
             return own.notnull() & own.re_search(r"^\s*[-+.]?[0-9]")
-        if normal(self.way[-1]) in FLAGS or is_hit(self.way):
-            return own.notnull() & (own < "n") | own.startswith("t") if self.form == "json" else own.notnull()
-        # Numbers, quotes, and NaN and Infinity, which no number of tokens is, come before all else that JSON has.
-        return own.notnull() & (own < "O") if self.form == "json" else own.notnull()
+        return own.notnull()
 
-    def is_text(self, table: Value) -> Value:
-        """Whether the value is a text that stands there as it is."""
-        own = self.of(table)
-        if self.form == "json":
-            return own.startswith('"') & ~own.contains("\\")
-        return ibis.literal(self.form == "text")
-
-    def text(self, table: Value) -> Value:
-        """The text, without its quotes."""
-        own = self.of(table)
-        return own.substr(1, own.length() - 2) if self.form == "json" else own
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are texts."""
+        return self.form in {"text", "key"}
 
     def number(self, table: Value) -> Value:
         """The whole number, where it is one; from the column that was made of it, where there is one."""
         if self.count in table.columns:
             return table[self.count]
         own = self.of(table)
-        if self.form not in {"json", "text"}:
-            return own.cast("int64")
-        return own.try_cast("int64") if self.tries else _guarded(own.re_search(_DIGITS), own, "0").cast("int64")
+        return _guarded(own.re_search(_DIGITS), own, "0").cast("int64") if self.form == "text" else own.cast("int64")
 
     def among(self, table: Value, values: Collection[str]) -> Value:
         """Whether the value is one of some texts."""
-        if self.form not in {"json", "text"}:
-            return ibis.literal(value=False)
-        return self.of(table).isin([f'"{one}"' if self.form == "json" else one for one in sorted(values)])
+        return self.of(table).isin(sorted(values)) if self.form == "text" else ibis.literal(value=False)
 
     def as_service(self, table: Value, role: str) -> Value:
         """The service that the value names, by its role; nothing where another reader has to say it."""
         if role == "batch":
-            said = self.of(table).cast("string").isin([*YES, *(f'"{one}"' for one in YES)])
+            said = self.of(table).cast("string").isin(sorted(YES))
             return ibis.cases((said, "batch"), else_=STANDARD)
         named = [(self.among(table, spelled), name) for name, spelled in SPELLED.items()]
-        other = ibis.null("string") if role == "service" and self.form in {"json", "text"} else ibis.literal(STANDARD)
+        other = ibis.null("string") if role == "service" and self.form == "text" else ibis.literal(STANDARD)
         if role == "speed":
             named = [(self.among(table, SPELLED["fast"]), "fast")]
         return ibis.cases(*named, else_=other)
@@ -101,12 +83,12 @@ class Column:
         """Whether the value is 0, or nothing that can be a number of tokens."""
         own = self.of(table)
         match self.form:
-            case "json":
-                return own.isin(["0", "0.0", '""']) | own.re_search(r'^"[A-Za-z]|^-?[0-9]+\.[0-9]*[1-9][0-9]*$')
             case "text":
                 return own.isin(["0", "0.0", "0.00"]) | own.re_search("^[A-Za-z]")
-            case "time":
+            case "time" | "moment" | "key":
                 return ibis.literal(value=True)
+            case "int":
+                return own == 0
             case _:
                 return (own == 0) | (own != own.floor())
 
@@ -115,9 +97,9 @@ class Column:
         own = self.of(table)
         if self.form in {"int", "decimal"}:
             return own >= 0, own.cast(CENT)
-        if self.form == "time":
+        if self.form not in {"real", "text"}:
             return ibis.literal(value=False), ibis.null(CENT)
-        plain = own.cast("string").strip() if self.form != "json" else own
+        plain = own.cast("string").strip()
         good = plain.re_search(_USD)
         return good, _guarded(good, plain, "0").cast(CENT)
 
@@ -129,39 +111,38 @@ class Column:
             per_s: units of a number in a second.
         """
         own = self.of(table)
+        if self.form == "moment":
+            return ibis.literal(per_s == 1), own.cast("float64") / _MICROS
         if self.form == "time":
             moment = own if own.type().is_timestamp() else own.cast("timestamp")
             return ibis.literal(per_s == 1), moment.epoch_seconds().cast("float64")
         if self.form in {"int", "real", "decimal"}:
             return own.abs() < _LATEST, _in_seconds(own.cast("float64") / per_s)
-        bare = own if self.form == "json" else own.strip()
-        is_number = bare.re_search(_SECONDS)
+        if self.form == "key":
+            return ibis.literal(value=False), ibis.null("float64")
+        bare = own.strip()
+        is_number, is_moment = bare.re_search(_SECONDS), bare.re_search(_MOMENT)
         number = _in_seconds(_guarded(is_number, bare, "0").cast("float64") / per_s)
-        said = self.text(table) if self.form == "json" else bare
-        is_moment = own.startswith('"') & said.re_search(_MOMENT) if self.form == "json" else said.re_search(_MOMENT)
         if per_s != 1:
             return is_number, number
-        moment = _guarded(is_moment, said, "1970-01-01").cast("timestamp").epoch_seconds().cast("float64")
+        moment = _guarded(is_moment, bare, "1970-01-01").cast("timestamp").epoch_seconds().cast("float64")
         return is_number | is_moment, ibis.cases((is_number, number), else_=moment)
 
 
+_MICROS: Final = 1_000_000
 _LATEST: Final = 1e20
 
 
 def are_numbers(table: Value, columns: Collection[Column]) -> Value:
     """Whether the values of all these columns are whole numbers, none of them below 0."""
     good = ibis.literal(value=True)
-    written = [one.of(table) for one in columns if one.form in {"json", "text"}]
-    if written:
-        joined = written[0]
-        for one in written[1:]:
-            joined = joined + "," + one
-        good = joined.re_search(_DIGITS)
     for one in columns:
         own = one.of(table)
-        if one.form == "time":
+        if one.form == "text":
+            good = good & own.re_search(_DIGITS)
+        elif one.form in {"time", "moment", "key"}:
             good = ibis.literal(value=False)
-        elif one.form not in {"json", "text"}:
+        else:
             whole = ibis.literal(value=True) if one.form == "int" else own == own.floor()
             good = good & whole & (own >= 0) & (own <= MOST_TOKENS)
     return good

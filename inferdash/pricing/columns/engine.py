@@ -8,44 +8,40 @@ import shutil
 import tempfile
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import duckdb
 import ibis
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from inferdash.facts.price_names import edges
 from inferdash.pricing.blocks import Written
-from inferdash.pricing.columns import flat
 from inferdash.pricing.columns.blocks import BLOCK, Block, RowBlock
 from inferdash.pricing.columns.cells import CENT
 from inferdash.pricing.columns.kinds import JsonLines, Kind, Parquet, Pieces, TableLines
+from inferdash.pricing.columns.lines import hashes
 from inferdash.pricing.columns.notes import noted
-from inferdash.pricing.columns.sums import Lines
-from inferdash.pricing.dialects.plans import layout_of
+from inferdash.pricing.columns.parts import Part, Rows, is_id, joined
+from inferdash.pricing.columns.signs import hashed_text
+from inferdash.pricing.columns.sums import WHOLE, Lines
+from inferdash.pricing.columns.templates import Templates
 from inferdash.pricing.dialects.reading import Said
 from inferdash.pricing.records import Records
 from inferdash.pricing.replay import Request
 from inferdash.pricing.tables import Table
 from inferdash.pricing.tally import DATED_S, DAY_S, Group, Summed, Sums
 
-SMALLEST: Final = 1 << 22
-"""Bytes from which on a file is read in blocks: below, an engine's start takes longer than its lines."""
-_LEARNED: Final = 2000
-"""Lines of a block whose names are learned."""
-_LEARN_AGAIN: Final = 0.02
-"""Share of lines that are not read as columns, from which on their names are learned as well."""
 _MEMORY: Final = "1GB"
 _THREADS: Final = 2
 _FEWEST: Final = 1 << 18
 """Bytes of a block that is read as columns."""
-Rows: TypeAlias = "NDArray[np.int64]"
 Item: TypeAlias = Request | Summed
 _TYPES: Final = {
-    "json": "string", "text": "string", "int": "int64", "real": "float64", "decimal": CENT, "time": "timestamp",
+    "text": "string", "key": "uint64", "int": "int64", "moment": "int64", "real": "float64", "decimal": CENT,
+    "time": "timestamp",
 }  # fmt: skip
 
 
@@ -61,63 +57,73 @@ class Waiting(NamedTuple):
 
 @dataclass
 class _Way:
-    """How the blocks of one file become columns."""
+    """How lines with the same columns are summed."""
 
-    query: str
     lines: Lines
+    source: Any
+    """The table that the engine is asked about."""
     present: set[int] = field(default_factory=set)
     """Which columns have values, for every kind of line that was met."""
-    kinds: str = ""
-    """The question for the kinds of a block."""
     read: str = ""
     """The question for what each line of these kinds says, and the one for the sums."""
     sums: str = ""
-    answer: list[dict[str, Any]] = field(default_factory=list)
-    """The sums of the last block."""
-    is_all: bool = False
-    """Whether they are of all its lines."""
 
     @property
     def has_ids(self) -> bool:
         """Whether a line may have an id, by which copies of its answer are known."""
-        roles = layout_of([column.way for column in self.lines.columns]).roles
-        return any(roles[role] for role in ("id", "message", "request"))
+        return any(is_id(column.way) for column in self.lines.columns)
 
 
 class Engine:
     """Reads files of lines as sums; for the files of one log."""
 
-    def __init__(self, records: Records, *, block: int = BLOCK, fewest: int = _FEWEST, threads: int = _THREADS) -> None:
-        """Opens an engine in memory.
+    def __init__(
+        self,
+        records: Records,
+        *,
+        block: int = BLOCK,
+        fewest: int = _FEWEST,
+        threads: int = _THREADS,
+        memory: str = _MEMORY,
+        database: str = ":memory:",
+        file: int = 0,
+    ) -> None:
+        """Opens an engine.
 
         Args:
             records: what is left to the reader of lines goes through these.
             block: bytes of a block.
             fewest: bytes of the smallest block that is read as columns.
             threads: that the engine may use.
+            memory: that it may use for ids; more lie in a temporary folder.
+            database: where it keeps the ids of answers.
+            file: how many files of the log are in it.
         """
         self._records, self._block, self._fewest, self._threads = records, block, fewest, threads
         aside = tempfile.mkdtemp(prefix="inferdash-")  # for what its memory does not hold
         weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
-        config: dict[str, Any] = {"threads": threads, "memory_limit": _MEMORY, "temp_directory": aside}
-        self._engine = duckdb.connect(config=config)
+        config: dict[str, Any] = {"threads": threads, "memory_limit": memory, "temp_directory": aside}
+        self._engine = duckdb.connect(database, config=config)
         self._engine.execute(
-            "create table seen (file int, row bigint, message ubigint, request ubigint, output bigint)"
+            "create table if not exists seen (file int, row bigint, message ubigint, request ubigint, output bigint)"
         )
-        self._engine.execute("create table nameless (key ubigint)")
-        self._repeated = 0
+        self._engine.execute("create table if not exists nameless (file int, key ubigint)")
+        self._ways: dict[tuple[Any, ...], _Way] = {}
+        self._templates = Templates(threads, users=records.users)
         self._edges = (0, *sorted(edges()))
-        self._file = 0
+        self._file = file
+        for table in ("seen", "nameless"):  # what came behind the last file that is done is not known
+            self._engine.execute(f"delete from {table} where file > {file}")  # noqa: S608 - numbers
         self.lines = 0
         """Lines so far."""
 
     def json(self, pieces: Pieces, again: Callable[[], Pieces]) -> Iterator[Item]:
         """The requests of lines of JSON; `again` gives the file from its start."""
-        return self.read(JsonLines(self._records, pieces, again))
+        return self.read(JsonLines(self._records, pieces, again, self._templates))
 
     def table(self, table: Table, pieces: Pieces, again: Callable[[], Pieces]) -> Iterator[Item]:
         """The requests of a table, without the line that names its columns."""
-        return self.read(TableLines(self._records, table, pieces, again))
+        return self.read(TableLines(self._records, table, pieces, again, self._threads))
 
     def parquet(self, stream: Any) -> Iterator[Item]:
         """The requests of a table in Parquet.
@@ -125,91 +131,95 @@ class Engine:
         Raises:
             ValueError: with a sentence, where it is none.
         """
-        return self.read(Parquet(stream))
+        return self.read(Parquet(stream, users=self._records.users))
 
     def read(self, kind: Kind) -> Iterator[Item]:
         """The requests of a file, most as sums."""
         self._file += 1
         waiting: list[Waiting] = []
-        before: int = 0
-        way: _Way | None = None
+        before = 0
         parted = kind.blocks(self._block)
         for block in parted:
-            if isinstance(block, list) or kind.stops(block):
+            rows = np.arange(0 if isinstance(block, list) else len(block), dtype=np.int64)
+            is_first = self._records.told.timed is None
+            if isinstance(block, list) or (is_first and kind.stops(block, rows)):
                 yield from self._ended(waiting, kind)
                 yield from kind.rest(block, parted)
                 return
-            rows = np.arange(len(block), dtype=np.int64)
             while self._records.told.timed is None and len(rows):
                 yield from self._alone(block, before, rows[:1], waiting, kind)
                 rows = rows[1:]
-            left = rows
-            if isinstance(block, RowBlock) or len(block.data) >= self._fewest:
-                way = way or self._learned(kind, block, rows)
-                left = self._asked(block, rows, way)
-                if len(left) > _LEARN_AGAIN * len(rows) and (newer := self._learned(kind, block, left)):
-                    way = newer
-                    left = self._asked(block, rows, way)
-            if way and len(left) < len(rows):
-                yield from self._summed(way, before, kind.key)
-            yield from self._alone(block, before, left, waiting, kind)
+            is_small = isinstance(block, Block) and len(block.data) < self._fewest
+            parts, rest = ([], rows) if is_small else kind.parts(block, rows)
+            if not is_first and kind.stops(block, rest):
+                yield from self._ended(waiting, kind)
+                yield from kind.rest(block, parted)
+                return
+            for one in joined(parts):
+                others = yield from self._summed(one, before, block if kind.is_text else None)
+                rest = np.concatenate([rest, others])
+            yield from self._alone(block, before, np.sort(rest), waiting, kind)
             before += len(block)
             self.lines += len(block)
         yield from self._ended(waiting, kind)
 
-    def _learned(self, kind: Kind, block: Block | RowBlock, rows: Rows) -> _Way | None:
-        """How lines become columns, where these show any that were not known."""
-        found = kind.learn(block, _sample(rows))
-        if found is None:
-            return None
-        query, columns = found
-        return _Way(query, Lines(columns, self._edges, timed=bool(self._records.told.timed)))
+    def _way(self, part: Part) -> _Way:
+        """How lines with these columns are summed."""
+        key = (part.query, *((one.way, one.form) for one in part.columns))
+        if key not in self._ways:
+            names = {one.name: _TYPES[one.form] for one in part.columns}
+            source = ibis.table({"row": "int64", **({WHOLE: "boolean"} if part.query else {}), **names}, name="lines")
+            self._ways[key] = _Way(Lines(part.columns, self._edges, timed=bool(self._records.told.timed)), source)
+        return self._ways[key]
 
-    def _asked(self, block: Block | RowBlock, rows: Rows, way: _Way | None) -> Rows:
-        """Asks the engine what lines say, and gives the numbers of those that it does not read."""
-        if way is None:
-            return rows
-        self._engine.register("block", block.table(rows, self._threads))
-        self._engine.execute(f"create or replace temp table flat as {flat.needed(way.query, block.data)}")
-        names = {one.name: _TYPES[one.form] for one in way.lines.columns}
-        table = ibis.table({"row": "int64", "whole": "boolean", **names}, name="flat")
-        if not way.kinds:
-            way.kinds = _sql(table.filter(table.whole).select(kind=way.lines.presence(table)).distinct())
-        present = {kind for (kind,) in self._engine.execute(way.kinds).fetchall()}
+    def _kinds(self, part: Part, way: _Way, source: str) -> set[int]:
+        """Which columns have values in these lines, for every kind of them."""
+        if not part.varies:
+            return {(1 << len(part.columns)) - 1}
+        asked = _sql(way.source.select(kind=way.lines.presence(way.source)).distinct())
+        return {kind for (kind,) in self._engine.execute(f"with lines as ({source}) {asked}").fetchall()}
+
+    def _summed(self, part: Part, before: int, block: Block | RowBlock | None) -> Generator[Summed, None, Rows]:
+        """The sums of lines; what tells of their copies is kept, and those that are not certain are given back."""
+        way, many = self._way(part), len(part.table)
+        batches = part.table.combine_chunks().to_batches(max_chunksize=max(1, -(-many // self._threads)))
+        self._engine.register("block", pa.Table.from_batches(batches))
+        source = part.query or "from block"
+        present = self._kinds(part, way, source)
         if not present <= way.present or not way.read:
             way.present |= present
-            read = way.lines.read(table, way.present)
+            read = way.lines.read(way.source, way.present)
             way.read, way.sums = _sql(read), _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
-        answer = self._engine.execute(f"with said as ({way.read}) {way.sums}")
+        said = f"with lines as ({source}), said as ({way.read})"
+        answer = self._engine.execute(f"{said} {way.sums}")
         heads = [one[0] for one in answer.description]
-        way.answer = [dict(zip(heads, row, strict=True)) for row in answer.fetchall()]
-        way.is_all = sum(row["lines"] for row in way.answer) == len(rows)
-        if way.is_all:
-            return rows[:0]
-        alone = "select row from said where not good order by row"
-        left = self._engine.execute(f"with said as ({way.read}) {alone}")
-        return np.asarray(left.fetchnumpy()["row"], np.int64)
-
-    def _summed(self, way: _Way, before: int, key: str) -> Iterator[Summed]:
-        """The sums of the lines that the engine reads; what tells of their copies is kept."""
-        said, read = f"with said as ({way.read})", "not passed" if way.is_all else "good and not passed"
-        if way.has_ids:
-            kept = f"select {self._file}, row + {before}, {_IDS}, output from said where {read}"  # noqa: S608 - numbers
+        rows = [dict(zip(heads, row, strict=True)) for row in answer.fetchall()]
+        is_all = sum(row["lines"] for row in rows) == many
+        good = "not passed" if is_all else "good and not passed"
+        if way.has_ids and rows:
+            kept = f"select {self._file}, row + {before}, message, request, output from said where {good}"  # noqa: S608 - numbers
             self._engine.execute(f"insert into seen {said} {kept}")
-        if key and any(row["nameless"] for row in way.answer):
-            self._engine.execute(
-                f"insert into nameless {said} select {key} from block semi join"  # noqa: S608 - as above
-                f" (select row from said where {read} and message is null and request is null) using (row)"
-            )
-        for found in way.lines.found(way.answer):
-            if summed := noted(found, self._records):
-                yield summed
+        if isinstance(block, Block) and any(row["nameless"] for row in rows):
+            alone = f"select row from said where {good} and message is null and request is null"  # noqa: S608 - as above
+            self._remember(block, self._numbers(f"{said} {alone}"))
+        yield from filter(None, (noted(found, self._records) for found in way.lines.found(rows)))
+        left = f"{said} select row from said where not good"  # noqa: S608 - as above
+        return np.empty(0, np.int64) if is_all else self._numbers(left)
+
+    def _numbers(self, query: str) -> Rows:
+        return np.asarray(self._engine.execute(query).fetchnumpy()["row"], np.int64)
+
+    def _remember(self, block: Block, rows: Rows) -> None:
+        """Keeps what lines without an id say, so that those that repeat another are known."""
+        found = hashes(block.signs, block.starts, block.ends, rows)
+        self._engine.register("keys", pa.table({"key": found}))
+        self._engine.execute("insert into nameless select ?, key from keys", [self._file])
 
     def _alone(
         self, block: Block | RowBlock, before: int, rows: Iterable[int], waiting: list[Waiting], kind: Kind
     ) -> Iterator[Request]:
         """Lines that the engine does not read, one after another; those with ids wait."""
-        ids, keys = [], []
+        ids, nameless = [], []
         for row in map(int, rows):
             found = kind.read(block, row, self._records)
             if found is None:
@@ -217,24 +227,21 @@ class Engine:
             said, request = found
             if said and (said.message or said.request):
                 waiting.append(Waiting(before + row, said, request))
-                ids.append(
-                    (self._file, before + row, said.message or None, said.request or None, request.output_tokens)
-                )
+                keys = [hashed_text(one) if one else None for one in (said.message, said.request)]
+                ids.append((self._file, before + row, *keys, request.output_tokens))
             else:
-                if isinstance(block, Block):
-                    keys.append((block.text(row),))
+                nameless.append(row)
                 yield request
-        if keys:
-            self._engine.executemany(_KEYS, keys)
+        if nameless and isinstance(block, Block):
+            self._remember(block, np.array(nameless, np.int64))
         if ids:
-            self._engine.executemany(_INSERT, ids)
+            self._engine.register("ids", pa.table([*map(pa.array, zip(*ids, strict=True), _SEEN)], [*"abcde"]))
+            self._engine.execute("insert into seen select * from ids")
 
     def _ended(self, waiting: list[Waiting], kind: Kind) -> Iterator[Item]:
         """The lines of a file that wait, and again those that share their ids: of each answer, the last copy counts."""
-        (repeated,) = self._engine.execute("select count(*) - count(distinct key) from nameless").fetchall()[0]
-        self._records.told.repeat(repeated - self._repeated)
-        self._repeated = repeated
-        shared = self._engine.execute(_SHARED, {"file": self._file}).fetchall()
+        again = self._engine.execute(_IS_SHARED, {"file": self._file}).fetchall()[0][0]
+        shared = self._engine.execute(_SHARED, {"file": self._file}).fetchall() if again else []
         alone = {one.row: one for one in waiting}
         rows = [row for row, *_ in shared]
         lines = self._lines_again([row for row in rows if row not in alone], kind)
@@ -253,11 +260,25 @@ class Engine:
             yield one.request
         self._engine.execute("checkpoint")
 
+    def end(self) -> None:
+        """The log is over: lines that repeat another are told."""
+        (repeated,) = self._engine.execute("select count(*) - count(distinct key) from nameless").fetchall()[0]
+        self._records.told.repeat(repeated)
+
+    def settled(self) -> int:
+        """The number of the last file, of which all is where it is kept."""
+        self._engine.execute("checkpoint")
+        return self._file
+
+    def close(self) -> None:
+        """Lets go of what it has."""
+        self._engine.close()
+
     def _lines_again(self, rows: Sequence[int], kind: Kind) -> Iterator[Waiting]:
         """Some lines of a file once more."""
         if not rows:
             return
-        records = Records(Written())
+        records = Records(Written(), users=self._records.users)
         records.told.models, records.told.timed = self._records.told.models, self._records.told.timed
         records.reader.order = self._records.reader.order
         wanted, before = iter(rows), 0
@@ -273,16 +294,15 @@ class Engine:
             before += len(block)
 
 
-def _hashed(text: str) -> str:
-    return f"case when {text} is not null then hash({text}) end"
-
-
-_IDS: Final = f"{_hashed('message')}, {_hashed('request')}"
-_INSERT: Final = f"""
-    insert into seen select file, row, {_IDS}, output
-    from (select ? as file, ? as row, ?::varchar as message, ?::varchar as request, ? as output)
-"""  # noqa: S608 - made of these names alone
-_KEYS: Final = f"insert into nameless select {flat.KEY} from (select ?::varchar as line)"  # noqa: S608 - as above
+_SEEN: Final = (pa.int32(), pa.int64(), pa.uint64(), pa.uint64(), pa.int64())
+"""Types of file, row, id of the answer, id of the request, output tokens."""
+_IS_SHARED: Final = """
+    select (select count(message) > count(distinct message) or count(request) > count(distinct request) from seen
+            where file = $file)
+        or exists (select 1 from seen where file < $file and message in (select message from seen where file = $file))
+        or exists (select 1 from seen where file < $file and request in (select request from seen where file = $file))
+"""
+"""Whether a line of a file may share its id with another, or with one of an earlier file."""
 _SHARED: Final = """
     with mine as (select *, row_number() over (order by row) as place from seen where file = $file),
     messages as (
@@ -307,16 +327,11 @@ def _less(request: Request, sizes: Sequence[int]) -> Summed:
     sums = Sums()
     sums.count(request)
     unsaid = request.recorded is None and request.input_tokens > 0
-    group = Group(day, request.model, size, request.usd is not None, service=request.service)
+    told = request.usd is not None
+    group = Group(day, request.model, size, told, service=request.service, user=request.user)
     apart = tuple((what, -many) for what, many in request.apart)
     return Summed(group, sums.negative(), apart, None, None, whole_days=True, unsaid=-unsaid)
 
 
 def _sql(expression: Any) -> str:
     return str(ibis.to_sql(expression, dialect="duckdb"))
-
-
-def _sample(rows: Rows) -> Sequence[int]:
-    """The first ones, and others evenly over the rest."""
-    step = max(1, len(rows) // (_LEARNED // 2))
-    return np.union1d(rows[: _LEARNED // 2], rows[::step]).tolist()  # type: ignore[no-any-return]  # they are numbers

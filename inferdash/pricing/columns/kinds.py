@@ -1,7 +1,6 @@
 """Kinds of files that are read in blocks: how one is parted, becomes columns, and how a line is read on its own."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from itertools import chain
 from typing import Any, Final, Protocol, TypeAlias
@@ -11,7 +10,10 @@ import pyarrow.parquet as pq
 
 from inferdash.pricing.columns import flat
 from inferdash.pricing.columns.blocks import Block, RowBlock, blocks
-from inferdash.pricing.columns.cells import Column
+from inferdash.pricing.columns.lines import is_balanced
+from inferdash.pricing.columns.parts import Part, Rows
+from inferdash.pricing.columns.rows import TableRows
+from inferdash.pricing.columns.templates import Templates
 from inferdash.pricing.pieces import whole_lines
 from inferdash.pricing.records import Found, Records
 from inferdash.pricing.replay import Request
@@ -19,63 +21,58 @@ from inferdash.pricing.tables import Table
 from inferdash.pricing.values import Record
 
 Pieces: TypeAlias = Iterator[bytes]
-Part: TypeAlias = Block | RowBlock | list[bytes]
+Some: TypeAlias = Block | RowBlock | list[bytes]
 """Lines, rows of a table, or the start of a line that is too long for a block."""
-_ROWS: Final = 1 << 17
+_ROWS: Final = 1 << 19
 """Rows of a table that are read at once."""
 
 
 class Kind(Protocol):
     """One file."""
 
-    key: str
-    """What two lines that say the same have in common, as an expression; "" where that is not asked."""
+    is_text: bool
+    """Whether lines that say the same are told."""
 
-    def blocks(self, size: int, *, again: bool = False) -> Iterator[Part]:
+    def blocks(self, size: int, *, again: bool = False) -> Iterator[Some]:
         """The file in parts of so many bytes; `again`: once more, from its start."""
 
-    def stops(self, block: Part) -> bool:
-        """Whether the file can be read line by line alone, from this block on."""
+    def stops(self, block: Any, left: Rows) -> bool:
+        """Whether the file can be read line by line alone, from this block on, by the lines that are not certain."""
 
-    def learn(self, block: Any, rows: Sequence[int]) -> tuple[str, list[Column]] | None:
-        """A query of the columns of blocks, and the columns, where these lines show any that were not known."""
+    def parts(self, block: Any, rows: Rows) -> tuple[list[Part], Rows]:
+        """Lines as columns with types, and those that are not certain."""
 
     def read(self, block: Any, row: int, records: Records) -> Found | None:
         """What a line says on its own."""
 
-    def rest(self, block: Part, others: Iterable[Part]) -> Iterator[Request]:
+    def rest(self, block: Some, others: Iterable[Some]) -> Iterator[Request]:
         """The requests from a block on, line by line."""
 
 
 class JsonLines:
     """Lines of JSON."""
 
-    key = flat.KEY
+    is_text = True
 
-    def __init__(self, records: Records, pieces: Pieces, again: Callable[[], Pieces]) -> None:
+    def __init__(self, records: Records, pieces: Pieces, again: Callable[[], Pieces], templates: Templates) -> None:
         """`again` gives the file from its start."""
         self._records, self._pieces, self._again = records, pieces, again
-        self._names = flat.Names()
+        self.parts = templates.parts
 
-    def blocks(self, size: int, *, again: bool = False) -> Iterator[Part]:
+    def blocks(self, size: int, *, again: bool = False) -> Iterator[Some]:
         """As `Kind.blocks`."""
         return blocks(self._again() if again else self._pieces, size)
 
-    def stops(self, block: Part) -> bool:
-        """Where a line is too long, or tells a running total, which says nothing without the lines before."""
-        return not isinstance(block, Block) or block.is_running
-
-    def learn(self, block: Block, rows: Sequence[int]) -> tuple[str, list[Column]] | None:
-        """As `Kind.learn`."""
-        is_new = self._names.learn(_objects(block, rows))
-        return flat.of_json(self._names) if is_new and self._names.fits else None
+    def stops(self, block: Block, left: Rows) -> bool:
+        """Where a line tells a running total, which says nothing without the lines before."""
+        return block.is_running(left)
 
     def read(self, block: Block, row: int, records: Records) -> Found | None:
         """As `Kind.read`."""
         line = block.line(row)
         return None if line.isspace() else records.said_line(line, noted=False)
 
-    def rest(self, block: Part, others: Iterable[Part]) -> Iterator[Request]:
+    def rest(self, block: Some, others: Iterable[Some]) -> Iterator[Request]:
         """As `Kind.rest`."""
         lines = whole_lines(_chained(block, others, self._pieces))
         return filter(None, (self._records.line(line) for line in lines if line))
@@ -84,34 +81,29 @@ class JsonLines:
 class TableLines:
     """Lines of a table that are written as text."""
 
-    key = flat.KEY
+    is_text = True
 
-    def __init__(self, records: Records, table: Table, pieces: Pieces, again: Callable[[], Pieces]) -> None:
+    def __init__(
+        self, records: Records, table: Table, pieces: Pieces, again: Callable[[], Pieces], threads: int
+    ) -> None:
         """`table` has read the line that names the columns; the pieces begin behind it."""
         self._records, self._table, self._pieces, self._again = records, table, pieces, again
-        self._learned = False
+        self.parts = TableRows(table, threads, users=records.users).parts
 
-    def blocks(self, size: int, *, again: bool = False) -> Iterator[Part]:
+    def blocks(self, size: int, *, again: bool = False) -> Iterator[Some]:
         """As `Kind.blocks`."""
         return blocks(self._again() if again else self._pieces, size)
 
-    def stops(self, block: Part) -> bool:
-        """Where a line is too long, or a text goes over several lines."""
-        return not isinstance(block, Block) or not block.is_balanced
-
-    def learn(self, block: Block, rows: Sequence[int]) -> tuple[str, list[Column]] | None:
-        """As `Kind.learn`; the first line has told all."""
-        del block, rows
-        known, self._learned = self._learned, True
-        table = self._table
-        return None if known else flat.of_table(table.first, table.header, table.kept, table.sign)
+    def stops(self, block: Block, left: Rows) -> bool:
+        """Where a text goes over several lines."""
+        return not is_balanced(block.signs, block.starts[left], block.ends[left])
 
     def read(self, block: Block, row: int, records: Records) -> Found | None:
         """As `Kind.read`."""
         found = next(self._table.records(iter([block.line(row)])), None)
         return found and records.said(found[0], "")
 
-    def rest(self, block: Part, others: Iterable[Part]) -> Iterator[Request]:
+    def rest(self, block: Some, others: Iterable[Some]) -> Iterator[Request]:
         """As `Kind.rest`."""
         for record, line in self._table.records(whole_lines(_chained(block, others, self._pieces))):
             if request := self._records.request(record, "", line):
@@ -121,10 +113,10 @@ class TableLines:
 class Parquet:
     """A table whose columns have types."""
 
-    key = ""
+    is_text = False
 
-    def __init__(self, stream: Any) -> None:
-        """Opens a file.
+    def __init__(self, stream: Any, *, users: bool) -> None:
+        """Opens a file; `users`: who asked is to be known.
 
         Raises:
             ValueError: with a sentence, where it is none.
@@ -133,32 +125,30 @@ class Parquet:
             self._file = pq.ParquetFile(stream)
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(f"The file begins as Parquet does, and cannot be read: {str(error)[:80]}.") from None
-        self._query, self._columns = flat.of_schema(self._file.schema_arrow) or ("", [])
-        self._learned = False
+        self._typed = flat.Typed(self._file.schema_arrow, users=users)
 
-    def blocks(self, size: int, *, again: bool = False) -> Iterator[Part]:
+    def blocks(self, size: int, *, again: bool = False) -> Iterator[Some]:
         """As `Kind.blocks`."""
         del size, again
-        names = dict.fromkeys(column.way[0] for column in self._columns)
+        names = dict.fromkeys(way[0] for way in self._typed.ways)
         for batch in self._file.iter_batches(batch_size=_ROWS, columns=[*names]):
             yield RowBlock(flat.naive(batch))
 
-    def stops(self, block: Part) -> bool:
+    def stops(self, block: RowBlock, left: Rows) -> bool:
         """Never: each row stands for itself."""
-        del block
+        del block, left
         return False
 
-    def learn(self, block: RowBlock, rows: Sequence[int]) -> tuple[str, list[Column]] | None:
-        """As `Kind.learn`; the file has told all."""
-        del block, rows
-        known, self._learned = self._learned, True
-        return None if known or not self._columns else (self._query, self._columns)
+    def parts(self, block: RowBlock, rows: Rows) -> tuple[list[Part], Rows]:
+        """As `Kind.parts`."""
+        batch = block.batch if len(rows) == len(block) else block.batch.take(pa.array(rows))
+        return self._typed.parts(batch, rows)
 
     def read(self, block: RowBlock, row: int, records: Records) -> Found | None:
         """As `Kind.read`."""
         return records.said(as_record(block.row(row)), "")
 
-    def rest(self, block: Part, others: Iterable[Part]) -> Iterator[Request]:
+    def rest(self, block: Some, others: Iterable[Some]) -> Iterator[Request]:
         """Nothing: see `stops`."""
         del block, others
         return iter(())
@@ -177,17 +167,7 @@ def _written(value: Any) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
-def _objects(block: Block, rows: Iterable[int]) -> Iterator[Record]:
-    for row in rows:
-        try:
-            record = json.loads(block.line(row))
-        except (ValueError, RecursionError):
-            continue
-        if type(record) is dict:
-            yield record
-
-
-def _chained(block: Part, others: Iterable[Part], pieces: Pieces) -> Pieces:
+def _chained(block: Some, others: Iterable[Some], pieces: Pieces) -> Pieces:
     """A block and all that comes after it, as it is read on."""
     for one in chain([block], others):
         yield from one if isinstance(one, list) else [one.data]

@@ -60,6 +60,7 @@ class Said:
     usd: Value = None
     message: Value = None
     request: Value = None
+    user: Value = None
     fees: Mapping[str, Value] = field(default_factory=dict)
     service: Value = None
     """By which service each was answered; None where nothing tells."""
@@ -83,9 +84,9 @@ def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
     if how is None or how.failure:
         return Said(read=ibis.literal(value=False), passed=passed)
     models = [others[place] for place in own.roles["model"]]
-    names = [one.text(table) for one in models]
+    names = [one.of(table) for one in models if one.form == "text"]
     checks = [are_numbers(table, columns_of), *(others[place].is_no_count(table) for place, _ in own.suspects)]
-    checks += [one.is_text(table) for one in models]
+    checks += [ibis.literal(one.form == "text") for one in models]
     values = [one.number(table) for one in columns_of]
     meant: list[Meant] = []
     for place in how.places:
@@ -105,12 +106,10 @@ def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
         requests = ibis.greatest(others[places[0]].number(table), 1)
     ids: dict[str, Value] = {"message": None, "request": None}
     for role, places in (("message", (*own.roles["id"], *own.roles["message"])), ("request", own.roles["request"])):
-        for column in [others[place] for place in places]:  # the innermost is that of the answer itself
-            is_id = column.is_text(table) & (column.text(table) != "")
-            other = ibis.null("string") if ids[role] is None else ids[role]
-            ids[role] = ibis.cases((is_id, column.text(table)), else_=other)
-            if column.form == "json":
-                checks.append(~column.of(table).contains("\\"))
+        for column in [others[place] for place in places if others[place].is_text]:
+            value, kind = column.of(table), "uint64" if column.form == "key" else "string"
+            other = ibis.null(kind) if ids[role] is None else ids[role]  # the innermost is that of the answer itself
+            ids[role] = ibis.cases((value != (0 if column.form == "key" else ""), value), else_=other)
     service: Value = None
     if own.served:
         told = [others[place].as_service(table, role) for role in SERVED for place in own.roles[role]]
@@ -130,11 +129,18 @@ def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
         message=ids["message"],
         request=ids["request"],
         service=service,
+        user=_user(table, [others[place] for place in (*own.roles["user"], *own.roles["key"])]),
         fees={
             what: sum(column.number(table) for column, other in counted if other == what)
             for what in dict.fromkeys(what for _, what in counted)
         },
     )
+
+
+def _user(table: Value, columns: Sequence[Column]) -> Value | None:
+    """The first name, or number, that is there."""
+    names = [one.of(table).cast("string").nullif("") for one in columns if one.form in {"text", "int"}]
+    return ibis.coalesce(*names) if names else None
 
 
 def _is_plain(own: Layout, *, timed: bool) -> bool:

@@ -17,4 +17,6 @@ def noted(found: Found, records: Records) -> Summed | None:
         told.note_model(model)
     if found.many:
         told.summed += sums.lines
-    return found.summed._replace(group=group._replace(model=told.named(group.model) if group.model else ""))
+    user = told.user(group.user) if records.users else ""
+    model = told.named(group.model) if group.model else ""
+    return found.summed._replace(group=group._replace(model=model, user=user))

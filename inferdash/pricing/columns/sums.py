@@ -20,7 +20,9 @@ WHOLE: Final = "whole"
 MOST_COLUMNS: Final = 60
 """Columns whose presence is told by one number."""
 _FEE: Final = "fee_"
-_KEYS: Final = ("passed", "fit", "models", "day", "size", "told", "has_usd", "many", "service")
+_KEYS: Final = ("what", "models", "user", "service", "day", "size")
+_PASSED, _HAS_USD, _MANY, _FITS = 1, 2, 4, 8
+"""Of what sums have in common, as one number: no requests, dollars are told, several requests each; times the fit."""
 
 
 @dataclass
@@ -33,7 +35,7 @@ class Lines:
     """Input tokens at which any price changes, from 0 on."""
     timed: bool
     """Whether records without a time are left out."""
-    fits: list[Fit] = field(default_factory=list)
+    meant: list[Meant] = field(default_factory=list)
     """All meanings of counts that were met."""
     fees: list[str] = field(default_factory=list)
     """What is counted in other things than tokens, in the order of the columns of the sums."""
@@ -54,12 +56,14 @@ class Lines:
             present: which columns have values, for every kind of record that there is; others are not read.
         """
         counts = [*layout_of([one.way for one in self.columns]).counts]
+        single = {(1 << len(self.columns)) - 1} == {*present}
         own = table.mutate(
-            kind=self.presence(table), **{one.count: one.number(table) for one in self.columns if one.way in counts}
+            kind=ibis.literal(0) if single else self.presence(table),
+            **{one.count: one.number(table) for one in self.columns if one.way in counts},
         )
-        kinds = [(own.kind == one, self._said(own, one)) for one in sorted(present)]
+        kinds = [(True if single else own.kind == one, self._said(own, one)) for one in sorted(present)]
         meant = [(is_kind, one) for is_kind, saying in kinds for one in saying.meant]
-        self.fits = [one.fit for _, one in meant]
+        self.meant = [one for _, one in meant]
         self.fees = [*dict.fromkeys(what for _, one in kinds for what in one.fees)]
         own = own.mutate(
             fit=_cases([(is_kind & one.holds, at) for at, (is_kind, one) in enumerate(meant)], -1, "int64")
@@ -79,13 +83,13 @@ class Lines:
 
         own = own.mutate(
             **{name: of_meant(_number(place), 0, "int64") for place, name in enumerate(NUMBERS)},
-            told=of_meant(lambda one: one.told, other=False, kind="boolean"),
             passed=of(lambda one: one.passed, "boolean", other=False),
             models=of(lambda one: one.models, "string", ""),
             seconds=of(lambda one: one.seconds, "float64"),
             usd=of(lambda one: one.usd, CENT),
-            message=of(lambda one: one.message, "string"),
-            request=of(lambda one: one.request, "string"),
+            user=of(lambda one: one.user, "string"),
+            message=of(lambda one: one.message, self._key),
+            request=of(lambda one: one.request, self._key),
             service=of(lambda one: one.service, "string", STANDARD),
             **{f"{_FEE}{place}": of(_fee(what), "int64", 0) for place, what in enumerate(self.fees)},
         )
@@ -98,9 +102,14 @@ class Lines:
         read = of(lambda one: one.read, "boolean", other=False) & (own.fit >= 0) & _cases(agreed, True, "boolean")
         own = own.mutate(
             good=(whole & (own.passed | read.fill_null(False))).fill_null(False),
-            requests=ibis.cases(*many, else_=sums) if many else sums,
+            requests=many[0][1] if many and single else ibis.cases(*many, else_=sums) if many else sums,
         )
         return own.drop("kind", *(name for name in own.columns if name in self._names))
+
+    @property
+    def _key(self) -> str:
+        """The type of an id."""
+        return "uint64" if any(one.form == "key" for one in self.columns) else "string"
 
     @property
     def _names(self) -> set[str]:
@@ -120,13 +129,14 @@ class Lines:
             (good.requests == 0, 1),
             else_=ibis.greatest((good.input // ibis.greatest(good.requests, 1)).cast("int64"), 1),
         )
+        bits = ((good.passed, _PASSED), (good.usd.notnull(), _HAS_USD), (good.requests != 1, _MANY))
         keyed = good.mutate(
+            each=each,
             dated=ibis.cases((dated, times), else_=ibis.null("float64")),
             day=ibis.cases((dated, (times / DAY_S).floor().cast("int64")), else_=ibis.null("int64")),
-            size=self._size(each),
-            has_usd=good.usd.notnull(),
-            many=good.requests != 1,
+            what=sum((ibis.cases((is_so, bit), else_=0) for is_so, bit in bits), good.fit * _FITS),
         )
+        keyed = keyed.mutate(size=_size(keyed.each, self.edges).cast("int64"))
         counts = {
             "lines": keyed.count(),
             "requests": ibis.greatest(keyed.requests, 1).sum(),
@@ -146,17 +156,14 @@ class Lines:
         fees = {f"{_FEE}{place}": keyed[f"{_FEE}{place}"].sum() for place in range(len(self.fees))}
         return keyed.group_by(*_KEYS).agg(**counts, **fees)
 
-    def _size(self, each: Value) -> Value:
-        """The largest edge up to a number of tokens; most prompts are short, so small ones are asked first."""
-        cases = [(each < edge, below) for below, edge in zip(self.edges, self.edges[1:], strict=False)]
-        return ibis.cases(*cases, else_=self.edges[-1]).cast("int64") if cases else ibis.literal(0, "int64")
-
     def found(self, rows: Iterable[Mapping[str, Any]]) -> Iterator["Found"]:
         """The sums as they came from an engine."""
         for row in rows:
             models = tuple(filter(None, (one.strip() for one in (row["models"] or "").split(BETWEEN))))
-            group = Group(row["day"], models[0] if models else "", row["size"], row["has_usd"], service=row["service"])
-            told = row["told"]
+            what = int(row["what"])
+            own = (row["day"], models[0] if models else "", row["size"], bool(what & _HAS_USD))
+            group = Group(*own, service=row["service"], user=row["user"] or "")
+            meant = None if what & _PASSED else self.meant[what // _FITS]
             sums = Sums(
                 lines=int(row["lines"]),
                 requests=int(row["requests"]),
@@ -169,18 +176,29 @@ class Lines:
                 usd=row["dollars"] or Decimal(0),
             )
             apart = {what: many for place, what in enumerate(self.fees) if (many := int(row[f"{_FEE}{place}"] or 0))}
-            unsaid = 0 if told else int(row["asking"])
+            unsaid = 0 if meant is None or meant.told else int(row["asking"])
             whole = not row["whole_days"]
             yield Found(
                 Summed(group, sums, tuple(sorted(apart.items())), row["first_s"], row["last_s"], whole, unsaid),
-                fit=None if row["passed"] else self.fits[int(row["fit"])],
+                fit=meant and meant.fit,
                 models=models,
                 storing=int(row["storing"]),
-                many=row["many"],
+                many=bool(what & _MANY),
             )
 
 
+def _size(each: Value, edges: Sequence[int]) -> Value:
+    """The largest edge up to a number of tokens, found by halves as there are many."""
+    if len(edges) == 1:
+        return ibis.literal(edges[0], "int64")
+    middle = len(edges) // 2
+    below, above = _size(each, edges[:middle]), _size(each, edges[middle:])
+    return ibis.cases((each < edges[middle], below), else_=above)
+
+
 def _cases(cases: Sequence[tuple[Value, Any]], other: Any, kind: str) -> Value:
+    if cases and cases[0][0] is True:
+        return cases[0][1]
     last = ibis.null(kind) if other is None else ibis.literal(other, kind)
     return ibis.cases(*cases, else_=last) if cases else last
 

@@ -11,6 +11,7 @@ from inferdash.pricing.columns.cells import Column, Form, Value
 from inferdash.pricing.columns.flat import relevant, says
 from inferdash.pricing.columns.kinds import as_record
 from inferdash.pricing.columns.notes import noted
+from inferdash.pricing.columns.parts import is_user
 from inferdash.pricing.columns.sums import MOST_COLUMNS, WHOLE, Lines
 from inferdash.pricing.dialects.plans import layout_of
 from inferdash.pricing.dialects.shapes import Path, is_text_level
@@ -27,12 +28,13 @@ _OWN: Final = "own_"
 class Warehouse:
     """A table of a database, by Ibis."""
 
-    def __init__(self, url: str, table: str) -> None:
+    def __init__(self, url: str, table: str, *, users: bool = False) -> None:
         """Connects.
 
         Args:
             url: of the database, as `ibis.connect` takes it: postgres://user@host/database, duckdb://file.
             table: its name, with its schema before a point where it has one.
+            users: whether it is to be known who asked.
 
         Raises:
             ValueError: with a sentence, where it cannot be reached, or says nothing of requests.
@@ -49,11 +51,11 @@ class Warehouse:
             reason = str(error).strip().partition("\n")[0][:200]
             raise ValueError(f"The table {table} cannot be reached: {reason or type(error).__name__}.") from None
         ways = [*_fields(found, found.schema())]
-        kept = {*relevant([way for way, _ in ways])}
+        kept = {way for way in relevant([way for way, _ in ways]) if users or not is_user(way)}
         typed = [(way, value, form) for way, value in ways if way in kept and (form := _form_of(value.type()))]
         if not 0 < len(typed) <= MOST_COLUMNS or not layout_of([way for way, *_ in typed]).counts:
             raise ValueError(f"The table {table} has no columns of input and output tokens that are known.")
-        self._columns = [Column(f"c{place}", way, form, tries=False) for place, (way, _, form) in enumerate(typed)]
+        self._columns = [Column(f"c{place}", way, form) for place, (way, _, form) in enumerate(typed)]
         # What only the reader of lines opens: texts that hold JSON, columns of JSON, and lists that may say something.
         closed = [value.isnull() for way, value in ways if _form_of(value.type()) is None and says(way, value.type())]
         closed += [
@@ -97,6 +99,9 @@ class Warehouse:
     def _rows(self, expression: Value) -> Iterator[dict[str, Any]]:
         """The rows of an answer, as they come from the database: no number is made another type of."""
         answer = self._engine.raw_sql(str(self._engine.compile(expression)))
+        if hasattr(answer, "toLocalIterator"):  # Spark's
+            yield from (row.asDict(recursive=True) for row in answer.toLocalIterator())
+            return
         names = [one[0] for one in answer.description]
         while rows := answer.fetchmany(_ROWS):
             yield from (dict(zip(names, row, strict=True)) for row in rows)

@@ -27,7 +27,7 @@ from inferdash.pricing.values import Record, UnreadLineError
 _SHORT: Final = 10
 """Letters up to which a name without "token" or "cache" is one only where counts are expected."""
 _RUNNING: Final = "totaltokenusage"
-_BY_MODEL: Final = "modelusage"
+BY_MODEL: Final = "modelusage"
 """The level at which the models of a sum stand, each with its own."""
 _SHOWN: Final = 80
 _WRONG: Final = ("priced", "total", "sum")
@@ -195,7 +195,7 @@ def layout_of(ways: Sequence[Path], seen: tuple[Seen, ...] = ()) -> Layout:
             elif not what and not kind and normal(path[-1]) not in FREE and (counts_something(path) or in_usage(path)):
                 suspects.append(path)
     fees = without_sums(fees)
-    billed = {path[place + 1] for path in ways for place, name in enumerate(path[:-2]) if normal(name) == _BY_MODEL}
+    billed = {path[place + 1] for path in ways for place, name in enumerate(path[:-2]) if normal(name) == BY_MODEL}
     others = [*dict.fromkeys((*suspects, *fees, *(path for path, _ in sums), *chain.from_iterable(found.values())))]
     return Layout(
         counts=tuple(counts),

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from inferdash.pricing.dates import Order
 from inferdash.pricing.dialects.declared import bare_names, dialects, known_names, loose_names
@@ -27,6 +27,10 @@ _TEXT: Final[frozenset[type]] = frozenset({str})
 _MOST_LETTERS: Final = 4096
 _TIMES: Final = frozenset({"hour", "undated"})
 """Parts that matter only where something was stored."""
+
+
+Told: TypeAlias = tuple[str, tuple[str, ...], int, int]
+"""A dialect, parts that its records do not tell, how many records, and those of them that stored something."""
 
 
 class Said(NamedTuple):
@@ -51,6 +55,8 @@ class Said(NamedTuple):
     """What is counted in other things than tokens, and how many."""
     service: str
     """By which service it was answered, a key of `SERVICES`."""
+    user: str
+    """Who asked: the name of a user, else of a key; "" where there is none."""
 
 
 class Reader:
@@ -59,6 +65,7 @@ class Reader:
     def __init__(self) -> None:
         self.order: Order = ""
         """What stands first in dates such as 11/02/2026."""
+        self._before: list[Told] = []
         self._fits: dict[Fit, int] = {}
         self._storing: dict[Fit, int] = {}
         self._shapes = Shapes()
@@ -66,6 +73,14 @@ class Reader:
         self._plans: dict[tuple[Path, ...], Plan] = {}
         self._last: Layout | None = None
         """How the record before was read, as most are like it."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is kept of it: not how records of a shape are read, which is found again."""
+        return {"order": self.order, "_before": self._told()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__init__()  # type: ignore[misc]  # as new, but for what was kept
+        self.__dict__.update(kept)
 
     def read(self, record: Record, text: str = "") -> Said | None:
         """What a record says; None where it is of a kind that is no request.
@@ -108,6 +123,7 @@ class Reader:
             _requests(others, own) if roles["requests"] else 1 - fit.dialect.sums,
             _apart(record, others, own) if own.fees or own.lists else (),
             _service(others, own) if own.served else STANDARD,
+            _user(others, (*roles["user"], *roles["key"])) if roles["user"] or roles["key"] else "",
         )
         return tuple.__new__(Said, said)  # twice as fast, for each line of a file
 
@@ -115,18 +131,23 @@ class Reader:
     def dialects(self) -> Counter[str]:
         """Records by the dialect that they were read in."""
         counted: Counter[str] = Counter()
-        for fit, records in self._fits.items():
-            counted[fit.dialect.name] += records
+        for dialect, _, records, _ in self._told():
+            counted[dialect] += records
         return counted
 
     @property
     def assumed(self) -> Counter[tuple[str, str]]:
         """Records by dialect and a part that they do not tell, as it is left out where it is 0."""
         counted: Counter[tuple[str, str]] = Counter()
-        for fit in self._fits:
-            for part in fit.assumed:
-                counted[fit.dialect.name, part] += (self._storing if part in _TIMES else self._fits).get(fit, 0)
+        for dialect, assumed, records, storing in self._told():
+            for part in assumed:
+                counted[dialect, part] += storing if part in _TIMES else records
         return +counted
+
+    def _told(self) -> list[Told]:
+        """How many records were read as what, those before this reader went on included."""
+        own = [(fit.dialect.name, fit.assumed, many, self._storing.get(fit, 0)) for fit, many in self._fits.items()]
+        return [*self._before, *own]
 
     def columns(self, header: Sequence[str]) -> tuple[list[tuple[int, str, str]], str]:
         """The columns of a table that say something, and what is missing for it to be a log.
@@ -287,6 +308,15 @@ def _text(values: Sequence[Any], places: Sequence[int]) -> str:
 
 def _texts(values: Sequence[Any], places: Sequence[int]) -> tuple[str, ...]:
     return tuple([value for place in places if type(value := values[place]) is str and value])
+
+
+def _user(values: Sequence[Any], places: Sequence[int]) -> str:
+    """The first name, or number, that is there."""
+    for place in places:
+        value = values[place]
+        if (type(value) is str and value) or type(value) is int:
+            return str(value)
+    return ""
 
 
 def _time(values: Sequence[Any], own: Layout, order: Order) -> float | None:

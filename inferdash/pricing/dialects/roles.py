@@ -18,6 +18,8 @@ _WORDS: Final[Mapping[str, str]] = {
     "cost": "cost costusd totalcost totalcostusd spend responsecost costtotal calculatedtotalcost costdetailstotal"
     " costtotalcost aitotalcostusd llmcosttotal genaiusagecost usagecost",
     "ticks": "costinusdticks genaiusagecostinusdticks costusdticks",
+    "user": "user userid useremail enduser enduserid distinctid",
+    "key": "apikeyid apikeyname keyname keyalias",
     "requests": "nummodelrequests requests requestcount numrequests numberofrequests totalrequests apirequests"
     " calls apicalls modelcalls",
     "service": "servicetier servicetiertype traffictype inferencegeo",

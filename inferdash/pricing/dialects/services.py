@@ -36,6 +36,10 @@ _LOTS: Final = (
 """Name at the top of a line of a batch's results, and levels below which its counts are."""
 
 
+OF_LOTS: Final = frozenset(name for name, _ in _LOTS)
+"""Names at the top of such a line."""
+
+
 def of_batch(ways: Iterable[Path], counts: Iterable[Path]) -> bool:
     """Whether records with values at these ways, and counts at those, are lines of a batch's results."""
     top = {normal(way[0]) for way in ways if len(way) == 1}

@@ -1,6 +1,6 @@
 """The bill of a log by day and model at the list prices of each, and what the same tokens would cost elsewhere."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -14,7 +14,7 @@ from inferdash.pricing.tally import Counts, Group, as_totals, bills
 from inferdash.pricing.tokens import Tokens
 from inferdash.studies.price import billed
 
-BY: Final = ("model", "day", "month")
+BY: Final = ("model", "day", "month", "user")
 """What a bill can be parted by."""
 NO_RULES: Final = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=1.0, renewed=False)
 """Rules of a cache that play no part, as the log says itself what was read."""
@@ -40,7 +40,9 @@ class Bill:
     """What is not in the bill, in sentences."""
 
 
-def bill(counts: Counts, *, by: Sequence[str], against: Sequence[str], day: date) -> Bill:
+def bill(
+    counts: Counts, *, by: Sequence[str], against: Sequence[str], day: date, dialects: Collection[str] = ()
+) -> Bill:
     """The bill of a log.
 
     Args:
@@ -48,12 +50,16 @@ def bill(counts: Counts, *, by: Sequence[str], against: Sequence[str], day: date
         by: members of `BY`.
         against: names of other models, as logs write them.
         day: the day of prices for requests whose own is not known.
+        dialects: in which its lines were read, to be named where they lack what is asked for.
 
     Raises:
         ValueError: with a sentence, where `by` or `against` has what is not known.
     """
     if unknown := [name for name in by if name not in BY]:
         raise ValueError(f"--by: {unknown[0]} is not known; it takes {', '.join(BY)}.")
+    if "user" in by and counts.told and not any(group.user for group in counts.told):
+        named = f" ({', '.join(sorted(dialects))})" if dialects else ""
+        raise ValueError(f"--by user: no line of this log{named} names a user or a key.")
     counts, totals = as_totals(counts, longest)
     own = billed.prices_of(day)
     whole = bills(counts, NO_RULES, own, lambda _: True).get(True, NOTHING)
@@ -84,6 +90,8 @@ def day_of(days: int) -> date:
 def _part(group: Group, name: str) -> str:
     if name == "model":
         return group.model or "not named"
+    if name == "user":
+        return group.user or "not named"
     if group.day is None:
         return "no day"
     day = day_of(group.day).isoformat()

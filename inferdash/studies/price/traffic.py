@@ -1,5 +1,6 @@
 """What the reader's own requests cost, why tokens were not read from the cache, and what other rules would cost."""
 
+import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -11,6 +12,7 @@ from inferdash.facts.price_names import edges, longest
 from inferdash.facts.prices import PriceList, Rates
 from inferdash.pricing.blocks import NAMES, SAY_IT, Written
 from inferdash.pricing.dates import Order
+from inferdash.pricing.engines import engine
 from inferdash.pricing.feature import DAYS
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.packed import Readable
@@ -42,6 +44,9 @@ The file stays in the memory of this server while the page is open; nothing of i
 The example is the first 20 minutes of a public trace of a chat service, from Mooncake.
 """
 
+_BLOCK_BYTES: Final = 1 << 23
+_MEMORY: Final = "300MB"
+"""Bytes at once, and memory of ids, of an engine that reads for a page: readers of a server share its memory."""
 BLOCK: Final = "_block"
 """Where a page keeps the tokens of a block that its reader says."""
 UNIT: Final = "_unit"
@@ -197,7 +202,7 @@ def read(stream: Readable, rules: tuple[Rules, ...], written: Written | None = N
     Raises:
         OSError: where the file cannot be read.
     """
-    trace = Trace(stream, written)
+    trace = Trace(stream, written, engine=engine(_size(stream), block=_BLOCK_BYTES, memory=_MEMORY))
     counts, totals = as_totals(counted(trace, rules, edges()), longest)
     said = []
     if totals:
@@ -213,6 +218,14 @@ def read(stream: Readable, rules: tuple[Rules, ...], written: Written | None = N
         totals=totals,
         written=written or Written(),
     )
+
+
+def _size(stream: Any) -> int:
+    """Bytes of a file that lies on a disk; 0 of others, whose end is not known."""
+    try:
+        return os.fstat(stream.fileno()).st_size
+    except (AttributeError, OSError, ValueError):
+        return 0
 
 
 def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
