@@ -2,7 +2,7 @@
 
 INFERDASH_WAREHOUSE=postgres://user@host/database python -m bench.sweep_warehouses --count 1000
 
-Spark is `pyspark://`, where its package and Java are there. Without an address, the database is one of DuckDB in a file.
+Without an address it is DuckDB, in a file; `--spark` is Spark on this machine, where its package and Java are there.
 """
 
 import io
@@ -68,8 +68,8 @@ def table_of(source: random.Random) -> list[dict[str, Any]]:
     return rows
 
 
-def differs(rows: list[dict[str, Any]], url: str) -> str:
-    """What is said differently of rows in a database and of the same as lines; "" where nothing."""
+def differs(rows: list[dict[str, Any]], url: Any) -> str:
+    """What is said differently of rows in a database, or a connection, and of the same as lines; "" where nothing."""
     _stored(rows, url)
     records = Records(Written())
     sums = counted(records.told.counted(Warehouse(url, "usage_log").requests(records)), RULES, edges())
@@ -90,15 +90,13 @@ def _named(problems: tuple[str, ...]) -> list[str]:
     return sorted(one.removesuffix(forms) for one in problems if not any(part in one for part in apart))
 
 
-def _stored(rows: list[dict[str, Any]], url: str) -> None:
-    engine = ibis.connect(url)
-    if url.startswith("pyspark"):
-        session, kinds = (
-            engine._session,
-            ", ".join(f"`{name}` {_SPARK.get(kind := _kind(name), kind)}" for name in rows[0]),
-        )
+def _stored(rows: list[dict[str, Any]], url: Any) -> None:
+    if not isinstance(url, str):  # Spark's
+        session: Any = url._session  # noqa: SLF001 - there is no public way
+        kinds = ", ".join(f"`{name}` {_SPARK.get(kind := _kind(name), kind)}" for name in rows[0])
         session.createDataFrame([[*row.values()] for row in rows], kinds).createOrReplaceTempView("usage_log")
         return
+    engine = ibis.connect(url)
     cursor, is_duckdb = engine.con.cursor(), url.startswith("duckdb")
     names = ", ".join(f'"{name}" {_kind(name)}' for name in rows[0])
     cursor.execute("drop table if exists usage_log")
@@ -115,16 +113,31 @@ def _kind(name: str) -> str:
     return "timestamptz" if name in {"ts", "created_at", "timestamp"} else kinds.get(name, "bigint")
 
 
+def _spark() -> Any:
+    """A connection to Spark on this machine."""
+    from pyspark.sql import SparkSession  # type: ignore[import-not-found]  # noqa: PLC0415 - where it is there
+
+    own = {"ui.enabled": "false", "sql.shuffle.partitions": "1", "sql.session.timeZone": "UTC", "driver.memory": "1g",
+           "driver.host": "127.0.0.1", "driver.bindAddress": "127.0.0.1"}  # fmt: skip
+    builder = SparkSession.builder.master("local[1]")
+    for name, value in own.items():
+        builder = builder.config(f"spark.{name}", value)
+    return ibis.pyspark.connect(builder.getOrCreate())
+
+
 def main() -> int:
     """Tries tables, and prints the seed and what was found."""
-    given, found = arguments(1000), 0
+    is_spark = "--spark" in sys.argv
+    given, found = arguments(1000, [one for one in sys.argv[1:] if one != "--spark"]), 0
     with tempfile.TemporaryDirectory() as folder:
         url = os.environ.get("INFERDASH_WAREHOUSE") or f"duckdb://{Path(folder) / 'log.duckdb'}"
+        where = _spark() if is_spark else url
         for number in range(given.seed, given.seed + given.count):
-            if said := differs(table_of(random.Random(number)), url):  # noqa: S311 - for tests
+            if said := differs(table_of(random.Random(number)), where):  # noqa: S311 - for tests
                 found += 1
-                print(f"table {number}: {said}")
-    print(f"{given.count} tables from seed {given.seed} in {url.partition(':')[0]}: {found} differ")
+                print(f"table {number}: {said}", flush=True)
+    named = "spark" if is_spark else url.partition(":")[0]
+    print(f"{given.count} tables from seed {given.seed} in {named}: {found} differ")
     return 1 if found else 0
 
 

@@ -18,7 +18,9 @@ rules = page.rules_of(ways)
 head = st.container()
 controls("api", "service")
 written = page.written(*(st.session_state.get(key) for key in (page.BLOCK, page.UNIT, page.DATES)))
-file = uploaded(page.NAME, page.read, rules, written, still=lambda before: before.answers(rules, written))
+file = uploaded(
+    page.NAME, page.read, rules, written, still=lambda before: before.answers(rules, written), at=page.read_at
+)
 result = page.study(file, ways, date.fromisoformat(scenario.prices)) if file else None
 bill = result if result and result.own.requests else None
 

@@ -42,6 +42,16 @@ class Records:
         return self.told.left_out
 
     @property
+    def block_tokens(self) -> int:
+        """Tokens of a block of a trace; 0 where there are none."""
+        return self.blocks.block_tokens
+
+    @property
+    def models(self) -> frozenset[str]:
+        """Models that the log names, up to a hundred."""
+        return frozenset(self.told.models)
+
+    @property
     def dialects(self) -> tuple[str, ...]:
         """In which the records were read."""
         return tuple(self.reader.dialects)

@@ -106,12 +106,12 @@ class Trace:
     @property
     def block_tokens(self) -> int:
         """Tokens of a block of a trace; 0 where there are none."""
-        return self._blocks.block_tokens
+        return self._records.block_tokens
 
     @property
     def models(self) -> frozenset[str]:
         """Models that the file names, up to a hundred."""
-        return frozenset(self._told.models)
+        return self._records.models
 
     @property
     def dialects(self) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ async def warm_up(_: object) -> AsyncIterator[None]:
     draining.started()
     yield
     forgetting.cancel()
+    spooling.remove()
 
 
 async def _forget_sessions() -> None:

@@ -4,7 +4,6 @@ Streamlit holds a file in memory. Of a large one it is handed a name instead, wh
 to a folder that only this process uses, until the session has let go of the name.
 """
 
-import atexit
 import shutil
 import tempfile
 import time
@@ -33,6 +32,12 @@ def file_of(content: bytes) -> Path | None:
     """Where the file lies of which this is the name; None where it is none."""
     found = _files.get(content)
     return found[0] if found else None
+
+
+def remove() -> None:
+    """Removes all of them: the server ends."""
+    for folder in _folder:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Spooled:
@@ -99,7 +104,6 @@ def _kept(stream: IO[bytes]) -> bytes:
     """The name under which a file is kept from now on."""
     if not _folder:
         _folder.append(Path(tempfile.mkdtemp(prefix="inferdash-uploads-")))
-        atexit.register(shutil.rmtree, _folder[0], ignore_errors=True)
     name = _NAME + token_hex().encode()
     path = _folder[0] / token_hex(8)
     with path.open("wb") as file:

@@ -1,6 +1,7 @@
 """Reading a file of the reader's requests: with progress, to be stopped, and kept no longer than the session."""
 
 import lzma
+import time
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -9,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from inferdash import quantities, shipped
+from inferdash.studies.price import places
 from inferdash.ui import heavy, spooling, state
 
 T = TypeVar("T")
@@ -28,7 +30,11 @@ _LOST: Final = "_lost"
 
 
 def uploaded(
-    page: str, study: Callable[..., T], *asked: Hashable, still: Callable[[T], bool] = lambda _: False
+    page: str,
+    study: Callable[..., T],
+    *asked: Hashable,
+    still: Callable[[T], bool] = lambda _: False,
+    at: Callable[..., T] | None = None,
 ) -> T | None:
     """What came of the reader's file, or of the example; None where there is none yet, it was stopped, or it failed.
 
@@ -37,12 +43,14 @@ def uploaded(
         study: a function of a module that reads a file, open for bytes, with what follows it.
         asked: what the study depends on beside the file.
         still: whether what came of the same file before answers what is asked now, too.
+        at: a function that reads what lies on the server, by its name, where who runs it lets readers name it.
     """
     file = _file(page)
+    place = _place() if at and file is None else ""
     st.button("Try an example", key="_try", on_click=_try, args=(page,), disabled=file is not None)
-    if file is None and st.session_state.get(_EXAMPLE) != page:
+    if file is None and not place and st.session_state.get(_EXAMPLE) != page:
         return None
-    whose = (page, file.file_id if file else "")
+    whose = (page, file.file_id if file else place)
     question = (whose, asked)
     done: dict[tuple[Hashable, Hashable], T | heavy.HeavyWorkError] = st.session_state.get(_DONE, {})
     for (of, _), came in done.items():
@@ -53,6 +61,9 @@ def uploaded(
             st.text("Stopped before the end of the file.")
             st.button("Read it again", key="_again", on_click=_go_on)
             return None
+        if at and place:
+            st.session_state[_DONE] = {question: _read_at(place, at, asked, question)}
+            st.rerun()
         content = file.getbuffer() if file else memoryview(_example())
         path = spooling.file_of(bytes(content)) if len(content) < _LONGEST_NAME else None
         st.session_state[_DONE] = {question: _read(path or content, study, asked, question)}
@@ -77,6 +88,33 @@ def _file(page: str) -> UploadedFile | None:
     if lost and file is None:
         st.text("The server was restarted and no longer has your file; upload it again.")
     return file
+
+
+def _place() -> str:
+    """What the reader names on the server; "" where nothing, or where nothing is allowed."""
+    tables = [*places.tables()]
+    table = st.selectbox("A table", ["", *tables], key="_table", on_change=state.acted) if tables else ""
+    if table or not places.roots():
+        return table or ""
+    return st.text_input(
+        "A file or folder on this server", key="_path", on_change=state.acted, placeholder="2026-11/usage.jsonl.gz"
+    ).strip()
+
+
+def _read_at(
+    place: str, study: Callable[..., T], asked: tuple[Hashable, ...], question: Hashable
+) -> T | heavy.HeavyWorkError:
+    """Reads what lies on the server, as `_read`; how far it is is not known."""
+    said, began = st.empty(), time.monotonic()
+    st.button("Cancel", key="_stop", on_click=_stop, args=(question,))
+
+    def told(_: float, waiting: str) -> None:
+        said.text(waiting or f"Reading for {time.monotonic() - began:.0f} s.")
+
+    try:
+        return heavy.done(study, place, *asked, told=told)
+    except heavy.HeavyWorkError as failure:
+        return failure
 
 
 def _read(

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +13,7 @@ from inferdash import links, shipped
 from inferdash.facts import prices
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import literal
-from inferdash.studies.price import billed, traffic
+from inferdash.studies.price import billed, places, traffic
 from inferdash.ui.server import FRAME
 from tests.pages.fields import field, unfolded
 
@@ -196,3 +197,15 @@ def test_a_model_without_a_price_for_an_hour_has_no_bill() -> None:
     costs = [row.values[0] for row in traffic.way_table(result).rows if row.label in result.lacking]
     assert costs == ["a price is missing"]
     assert not {row["way"] for row in traffic.bar_rows(result)["bars"]} & result.lacking
+
+
+def test_a_file_on_the_server_is_read_where_that_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log.jsonl").write_text(
+        '{"time": 1793000000, "model": "gpt-5-mini", "usage": {"prompt_tokens": 1000000, "completion_tokens": 0}}\n'
+    )
+    assert not [one for one in opened().text_input if one.key == "_path"]
+    monkeypatch.setenv(places.ROOTS, str(tmp_path))
+    app = opened()
+    app.text_input(key="_path").set_value("log.jsonl").run()
+    assert not app.exception
+    assert "$0.25" in app.title[0].value

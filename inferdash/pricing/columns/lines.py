@@ -41,7 +41,7 @@ def _is_letter(sign: int) -> bool:
 
 
 @inlined
-def _whole(data: Any, at: int, stop: int) -> int:
+def _whole(data: Any, at: int, stop: int) -> Any:
     number = np.int64(0)
     for place in range(np.uint64(at), np.uint64(stop)):
         number = number * 10 + (np.int64(data[place]) - _ZERO)
@@ -49,7 +49,7 @@ def _whole(data: Any, at: int, stop: int) -> int:
 
 
 @inlined
-def sign_at(data: Any, at: int, end: int, sign: int) -> int:
+def sign_at(data: Any, at: int, end: int, sign: int) -> Any:
     """Where a sign stands; the end where it does not."""
     here, last = np.uint64(at), np.uint64(end)
     while here < last and data[here] != sign:
@@ -58,7 +58,7 @@ def sign_at(data: Any, at: int, end: int, sign: int) -> int:
 
 
 @inlined
-def cell_end(data: Any, at: int, end: int, sign: int) -> int:
+def cell_end(data: Any, at: int, end: int, sign: int) -> Any:
     """Where a cell without quotes ends; -1 where it has one, or the end of a line."""
     here, last = np.uint64(at), np.uint64(end)
     while here < last and data[here] != sign:
@@ -69,7 +69,7 @@ def cell_end(data: Any, at: int, end: int, sign: int) -> int:
 
 
 @inlined
-def _rest_end(data: Any, at: int, end: int, rule: int, words: Any, room: Any) -> int:
+def _rest_end(data: Any, at: int, end: int, rule: int, words: Any, room: Any) -> Any:
     """Where a value ends that says nothing; -1 where it may say something."""
     sign = data[at]
     if sign == _OPEN_LIST:
@@ -187,7 +187,7 @@ COUNTS, TIMES, IDS, PROSE, LEVEL, OTHERS = range(6)
 
 
 @inlined
-def _cell(data: Any, at: int, end: int, kind: int, filled: bool) -> tuple[int, int]:
+def _cell(data: Any, at: int, end: int, kind: int, filled: bool) -> tuple[int, Any]:
     """What a cell is, and its value; -1 where that is not certain."""
     while at < end and (data[at] == _SPACE or data[at] == _TAB):
         at += 1

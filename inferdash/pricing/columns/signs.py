@@ -93,7 +93,7 @@ def hashed_text(text: str) -> int:
 
 
 @inlined
-def text_end(data: Any, start: int, end: int) -> int:
+def text_end(data: Any, start: int, end: int) -> Any:
     """Place of the quote that ends a JSON text, from behind the first; -1 where none is there that JSON allows."""
     at, last = np.uint64(start), np.uint64(end)
     while at < last:
@@ -121,7 +121,7 @@ def text_end(data: Any, start: int, end: int) -> int:
 
 
 @inlined
-def plain_end(data: Any, at: int, end: int) -> int:
+def plain_end(data: Any, at: int, end: int) -> Any:
     """As `text_end`, of a text that stands there as it is, without an escape."""
     here, last = np.uint64(at), np.uint64(end)
     while here < last:
@@ -135,7 +135,7 @@ def plain_end(data: Any, at: int, end: int) -> int:
 
 
 @inlined
-def digits_end(data: Any, at: int, end: int) -> int:
+def digits_end(data: Any, at: int, end: int) -> Any:
     """Where digits end."""
     here, last = np.uint64(at), np.uint64(end)
     while here < last and _ZERO <= data[here] <= _NINE:
@@ -144,7 +144,7 @@ def digits_end(data: Any, at: int, end: int) -> int:
 
 
 @inlined
-def number_end(data: Any, at: int, end: int) -> int:
+def number_end(data: Any, at: int, end: int) -> Any:
     """Where a JSON number ends; -1 where none begins there."""
     start = at
     if at < end and data[at] == _MINUS:
@@ -273,14 +273,14 @@ def list_end(data: Any, at: int, end: int, words: Any, made: bool, room: Any) ->
 
 
 @inlined
-def _two(data: Any, at: int) -> int:
+def _two(data: Any, at: int) -> Any:
     """The number of two digits; -1 where they are none."""
     tens, ones = np.int64(data[at]) - _ZERO, np.int64(data[at + 1]) - _ZERO
     return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else -1
 
 
 @compiled
-def moment(data: Any, at: int, end: int) -> int:
+def moment(data: Any, at: int, end: int) -> Any:
     """Microseconds since 1970 of a moment as ISO 8601 writes it, in UTC where it has no zone; -1 where it is none."""
     if end - at < 10 or data[at + 4] != _MINUS or data[at + 7] != _MINUS:
         return -1
@@ -295,7 +295,8 @@ def moment(data: Any, at: int, end: int) -> int:
     shifted = year - (month <= _FEBRUARY)
     days = 365 * shifted + shifted // 4 - shifted // 100 + shifted // 400
     days += (153 * ((month + 9) % 12) + 2) // 5 + day - 1 - 719_468
-    seconds, micros = days * _DAY, 0
+    seconds = days * _DAY
+    micros: Any = 0
     at += 10
     if at < end:
         if end - at < 9 or (data[at] != _T and data[at] != _SPACE) or data[at + 3] != _COLON or data[at + 6] != _COLON:

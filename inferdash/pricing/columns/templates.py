@@ -209,7 +209,10 @@ class Templates:
                 break
         if len(self._known) == before:
             return False
-        ops, literals, firsts, at = [], [], [], 0
+        ops: list[tuple[int, ...]] = []
+        literals: list[bytes] = []
+        firsts: list[int] = []
+        at = 0
         for one in self._known:
             firsts.append(len(ops))
             for kind, literal, out in one.ops:

@@ -28,11 +28,12 @@ _OWN: Final = "own_"
 class Warehouse:
     """A table of a database, by Ibis."""
 
-    def __init__(self, url: str, table: str, *, users: bool = False) -> None:
+    def __init__(self, database: Any, table: str, *, users: bool = False) -> None:
         """Connects.
 
         Args:
-            url: of the database, as `ibis.connect` takes it: postgres://user@host/database, duckdb://file.
+            database: its address, as `ibis.connect` takes it: postgres://user@host/database, duckdb://file; or a
+                connection of Ibis, which stays open.
             table: its name, with its schema before a point where it has one.
             users: whether it is to be known who asked.
 
@@ -40,20 +41,24 @@ class Warehouse:
             ValueError: with a sentence, where it cannot be reached, or says nothing of requests.
         """
         *above, name = table.split(".")
+        self._is_own = isinstance(database, str)
+        self._engine: Any = None if self._is_own else database
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # its own, of names that an engine gives up
-                self._engine = ibis.connect(url)
+                self._engine = self._engine or ibis.connect(database)
                 found = self._engine.table(
                     name, database=tuple(above) if len(above) > 1 else above[0] if above else None
                 )
         except Exception as error:  # noqa: BLE001 - each engine has its own
+            self._close()
             reason = str(error).strip().partition("\n")[0][:200]
             raise ValueError(f"The table {table} cannot be reached: {reason or type(error).__name__}.") from None
         ways = [*_fields(found, found.schema())]
         kept = {way for way in relevant([way for way, _ in ways]) if users or not is_user(way)}
         typed = [(way, value, form) for way, value in ways if way in kept and (form := _form_of(value.type()))]
         if not 0 < len(typed) <= MOST_COLUMNS or not layout_of([way for way, *_ in typed]).counts:
+            self._close()
             raise ValueError(f"The table {table} has no columns of input and output tokens that are known.")
         self._columns = [Column(f"c{place}", way, form) for place, (way, _, form) in enumerate(typed)]
         # What only the reader of lines opens: texts that hold JSON, columns of JSON, and lists that may say something.
@@ -72,6 +77,16 @@ class Warehouse:
 
     def requests(self, records: Records) -> Iterator[Request | Summed]:
         """The requests of the table, most as sums; what is left to the reader of lines goes through `records`."""
+        try:
+            yield from self._requests(records)
+        finally:  # a connection that is left open holds the table
+            self._close()
+
+    def _close(self) -> None:
+        if self._is_own and self._engine is not None:
+            self._engine.disconnect()
+
+    def _requests(self, records: Records) -> Iterator[Request | Summed]:
         sizes = (0, *sorted(edges()))
         lines = Lines(self._columns, sizes, timed=False)
         present = {row["kind"] for row in self._rows(self._table.select(kind=lines.presence(self._table)).distinct())}
@@ -94,7 +109,6 @@ class Warehouse:
             if request := records.request(as_record(record), "", ""):
                 yield request
         yield from records.copies.end_of_file()
-        self._engine.disconnect()
 
     def _rows(self, expression: Value) -> Iterator[dict[str, Any]]:
         """The rows of an answer, as they come from the database: no number is made another type of."""

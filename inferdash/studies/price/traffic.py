@@ -15,14 +15,15 @@ from inferdash.pricing.dates import Order
 from inferdash.pricing.engines import engine
 from inferdash.pricing.feature import DAYS
 from inferdash.pricing.kept import Rules
-from inferdash.pricing.packed import Readable
+from inferdash.pricing.packed import Folder, Readable
 from inferdash.pricing.recorded import Recorded, recorded
+from inferdash.pricing.records import Records
 from inferdash.pricing.replay import Replay
 from inferdash.pricing.tally import Counts, all_at, as_totals, bill, counted
 from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table
-from inferdash.studies.price import api, billed, replayed
+from inferdash.studies.price import api, billed, places, replayed
 from inferdash.studies.price.billed import KINDS, Part, kinds
 
 NAME: Final = "traffic"
@@ -203,7 +204,36 @@ def read(stream: Readable, rules: tuple[Rules, ...], written: Written | None = N
         OSError: where the file cannot be read.
     """
     trace = Trace(stream, written, engine=engine(_size(stream), block=_BLOCK_BYTES, memory=_MEMORY))
-    counts, totals = as_totals(counted(trace, rules, edges()), longest)
+    return _file(trace, counted(trace, rules, edges()), written)
+
+
+def read_at(place: str, rules: tuple[Rules, ...], written: Written | None = None) -> File:
+    """Reads a file or a folder where it lies, or a table of a database, as `read`.
+
+    Args:
+        place: as the reader of a page names it; only what `places` allows is read.
+        rules: as `read`.
+        written: as `read`.
+    """
+    known = places.tables()
+    try:
+        if place in known:
+            from inferdash.pricing.columns.warehouse import Warehouse  # noqa: PLC0415 - its packages may not be there
+
+            records = Records(written or Written())
+            requests = Warehouse(*known[place]).requests(records)
+            return _file(records, counted(records.told.counted(requests), rules, edges()), written)
+        files = Folder(places.allowed(place))
+        trace = Trace(files, written, engine=engine(files.size, block=_BLOCK_BYTES, memory=_MEMORY))
+        return _file(trace, counted(trace, rules, edges()), written)
+    except ModuleNotFoundError:
+        return File(Counts(), 1, ("A table needs more packages on this server: pip install 'inferdash[logs]'.",))
+    except (ValueError, OSError) as error:
+        return File(Counts(), 1, (str(error),))
+
+
+def _file(trace: Trace | Records, counts: Counts, written: Written | None) -> File:
+    counts, totals = as_totals(counts, longest)
     said = []
     if totals:
         lines = "1 line has" if totals == 1 else f"{totals:,} lines have"
