@@ -56,6 +56,25 @@ def test_an_odd_line_among_plain_ones_is_read_or_named_as_ever(odd: bytes) -> No
     assert differs(line() * 30 + odd + line() * 30, block=1 << 20) == ""
 
 
+BATCH = {"body": {"model": "gpt-5-mini", "created": 1793000000, "usage": OPENAI}}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [line(id=f"a{at}", service_tier=tier) for at, tier in enumerate(["default", "flex", "", "weird", None, 5] * 5)],
+        [json.dumps({"custom_id": f"r{at}", "response": BATCH}).encode() + b"\n" for at in range(20)],
+        [line(id=f"a{at}", cached=at % 3 == 0, batch=at % 2 == 0) for at in range(30)],
+        [json.dumps({"type": "turn.completed", "usage": {"input_tokens": 9 * at, "cached_input_tokens": at,
+                     "output_tokens": 5 * at}}).encode() + b"\n" for at in range(1, 20)],
+        [line(id=f"a{at}", user=f"u{at % 3}", metadata={"user_id": at}) for at in range(30)],
+    ],
+    ids=["tiers", "batch", "flags", "turns", "users"],
+)  # fmt: skip
+def test_what_is_told_beside_the_counts_is_the_same(lines: list[bytes]) -> None:
+    assert differs(b"".join(lines), block=1 << 20) == ""
+
+
 def test_the_last_copy_of_an_answer_counts_also_where_the_first_is_in_another_block() -> None:
     first, last = line(id="a"), line(id="a", usage=OPENAI | {"completion_tokens": 90})
     others = b"".join(line(id=f"b{number}") for number in range(40))
