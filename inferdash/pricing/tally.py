@@ -194,8 +194,8 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
         if DATED_S[0] < time_s < DATED_S[1]:
             day, whole = int(time_s // DAY_S), whole and time_s % DAY_S == 0
             first, last = min(first, time_s), max(last, time_s)
-        told = request.usd is not None
-        group = Group(day, request.model, size, told, service=request.service, user=request.user)
+        is_said = request.usd is not None
+        group = Group(day, request.model, size, is_said, service=request.service, user=request.user)
         if request.apart:
             _apart(counts, group, request.apart)
         if request.recorded is not None or not request.blocks:
