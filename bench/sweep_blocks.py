@@ -64,7 +64,7 @@ def walked(older: np.ndarray, newer: np.ndarray, oldest: int, newest: int) -> li
 
 def wrong(state: State, log: np.ndarray, how: Scheduling) -> Iterator[str]:
     """What does not hold after all have ended."""
-    me, blocks, below = state.replicas.one[0], state.blocks, state.below
+    me, blocks, below = state.replicas.one.view(np.recarray)[0], state.blocks, state.below
     most = how.pages or 0
     if log[:, 3].min(initial=0) < 0 or log[:, 3].max(initial=0) > most:
         yield "a step uses less than no pages, or more than there are"

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from inferdash.pricing import blocks as blocks_of
@@ -34,6 +35,8 @@ class BlockTrace:
         self._written, self._told = written, told
         self._per_s = 1.0
         self._files = 0
+        self._delays = False
+        """Whether turns have delays, in milliseconds: then all of its times are in these (aiperf)."""
         self._ended: dict[str, float] = {}
         """When the last turn of a session ended, as far as it is told."""
         self._open = ""
@@ -41,6 +44,7 @@ class BlockTrace:
 
     def understand(self, head: str) -> None:
         """Finds how a trace is written from the start of a file; without blocks there is nothing to find."""
+        self._delays = '"session_id"' in head and '"delay"' in head
         if '"hash_ids"' in head and '"input_length"' in head:
             self._follow(_rows(head), prompt="input_length", time="timestamp")
 
@@ -140,7 +144,11 @@ class BlockTrace:
     def _follow(self, rows: Sequence[Record], *, prompt: str, time: str) -> None:
         """Takes over how rows are written; where they leave it open, that is told once."""
         try:
-            form, said = blocks_of.of_rows(rows, self._written, prompt=prompt, time=time)
+            told = self._delays and not self._written.unit
+            given = replace(self._written, unit="ms") if told else self._written
+            form, said = blocks_of.of_rows(rows, given, prompt=prompt, time=time)
+            if told:
+                said = said.replace("milliseconds, as you say", "milliseconds, as in traces whose turns have delays")
         except ValueError as error:
             self._open = str(error)
         else:

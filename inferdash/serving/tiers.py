@@ -9,12 +9,14 @@ from inferdash.serving.state import GONE, HOST, NONE, SSD, State
 def reload(r: int, one: int, known: int, state: State) -> int:
     """Blocks after the `known` ones that are moved in for a request, as that is quicker than to compute them.
 
-    Those up to the first that is not in host memory, or those on the SSD too, or none. The link is taken for them.
+    Those up to the first that is not in host memory, or those on the SSD too, or none. The link is taken for them. The
+    waits for the link, and for the prompts that are read before it, are included.
     """
     me, book, blocks, below = state.replicas.one[r], state.book, state.blocks, state.below
     block, begin = blocks.block[0], blocks.first[one]
     most = min(blocks.first[one + 1] - begin, (book.goal[one] - 1) // block)
-    least_s = alone_s(known * block, book.goal[one], state)
+    waits_s = _queue_s(r, state)
+    least_s = waits_s + alone_s(known * block, book.goal[one], state)
     start_s = max(me.now_s, me.link_s)
     ready_s, best, place = start_s + below.latency_s[0], 0, known
     free_s = ready_s
@@ -23,13 +25,27 @@ def reload(r: int, one: int, known: int, state: State) -> int:
         ready_s += below.block_s[here - HOST]
         place += 1
         if place == most or below.where[r, blocks.names[begin + place]] != here:
-            whole_s = ready_s - me.now_s + alone_s(place * block, book.goal[one], state)
+            whole_s = max(ready_s - me.now_s, waits_s) + alone_s(place * block, book.goal[one], state)
             if whole_s < least_s:
                 least_s, best, free_s = whole_s, place - known, ready_s
     if best:
         book.ready_s[one] = free_s
         me.link_s = free_s - below.latency_s[0]  # the next one's first bytes are on their way meanwhile
     return best
+
+
+@inlined
+def _queue_s(r: int, state: State) -> float:
+    """Seconds in which what is there to be read is read, but for what comes before it in each text."""
+    replicas, book, times, most = state.replicas, state.book, state.times, state.how.pass_tokens
+    tokens = 0
+    for place in range(replicas.one[r].reading):
+        one = replicas.reading[r, place]
+        tokens += book.goal[one] - book.at[one]
+    whole, rest = tokens // most, tokens % most
+    first_s = whole * times.pass_s[0, most] + times.pass_s[0, rest]
+    second_s = whole * times.pass_s[1, most] + times.pass_s[1, rest]
+    return float(max(first_s, second_s))
 
 
 @inlined

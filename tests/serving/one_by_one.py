@@ -102,7 +102,8 @@ def one_by_one(  # noqa: PLR0912, PLR0915 - it stands beside a loop that is as l
                 break
             moved = 0
             if kept and not seat.moved:
-                moved, seat.loaded_s = kept.reload(seat.request, known, seat.goal, now)
+                queued = sum(one.goal - one.cached for one in seats if one.reads and not one.moved)
+                moved, seat.loaded_s = kept.reload(seat.request, known, seat.goal, now, queued)
                 seat.cached = (known + moved) * kept.block
             if back:
                 back.pop(0)

@@ -51,11 +51,13 @@ class SlowBlocks:
             for line in self.times.lines
         )
 
-    def reload(self, one: int, known: int, goal: int, now_s: float) -> tuple[int, float]:
-        """Blocks that are moved in, and when they are there."""
+    def reload(self, one: int, known: int, goal: int, now_s: float, queued: int) -> tuple[int, float]:
+        """Blocks that are moved in, and when they are there; so many tokens wait to be read."""
         tiers = self.how.tiers
         ranks = {name: place for place, name in enumerate(reversed(self.below))}
-        ready_s, choice = max(now_s, self.link_s), (self.alone_s(known * self.block, goal), 0, 0.0)
+        whole, rest = divmod(queued, self.how.pass_tokens)
+        waits_s = max(float(whole * line.pass_s[self.how.pass_tokens] + line.pass_s[rest]) for line in self.times.lines)
+        ready_s, choice = max(now_s, self.link_s), (waits_s + self.alone_s(known * self.block, goal), 0, 0.0)
         wanted = self.names[one][known : (goal - 1) // self.block]
         for moved, name in enumerate(wanted, start=1):
             if name not in ranks:
@@ -64,7 +66,8 @@ class SlowBlocks:
             ready_s += self.block * (tiers.host_token_s if in_host else tiers.ssd_token_s)
             following = wanted[moved : moved + 1]
             if not following or following[0] not in ranks or (ranks[following[0]] < self.host) != in_host:
-                takes_s = ready_s + tiers.latency_s - now_s + self.alone_s((known + moved) * self.block, goal)
+                there_s = max(ready_s + tiers.latency_s - now_s, waits_s)
+                takes_s = there_s + self.alone_s((known + moved) * self.block, goal)
                 if takes_s < choice[0]:
                     choice = takes_s, moved, ready_s
         if choice[1]:

@@ -72,6 +72,7 @@ def test_reloading_is_told_beside_computing() -> None:
     [
         ("pattern=sessions&compact_at=0&session_turns=500", "contexts grow to over 262,144"),
         ("pattern=sessions&accelerator=m4-max", "no peak is published"),
+        ("pattern=sessions&live_sessions=100000&session_turns=5000&session_growth=10", "are too many"),
         ("pattern=sessions&model=llama-3.1-405b&accelerator=rtx-4090", "too few requests are within the cache"),
     ],
 )
@@ -95,6 +96,7 @@ def test_turns_of_a_trace_with_delays_follow_on_each_other() -> None:
     ]
     own = own_requests.study(io.BytesIO("\n".join(map(json.dumps, lines)).encode()))
     assert own.problems == ()
+    assert own.who.arrival_s.tolist() == [0, 3, 6, 100, 103, 106]
     turns = own.who.turns
     assert turns is not None
     assert turns.waits.tolist() == [0, 1, 1, 0, 1, 1]

@@ -12,7 +12,7 @@ from inferdash.serving.summary import percentiles
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, show
 from inferdash.studies.run import plan
-from inferdash.studies.run.simulation import LONGEST, Run, run
+from inferdash.studies.run.simulation import LONGEST, Run, most_turns, run
 from inferdash.studies.run.tiers import reused
 
 FEW: Final = 20
@@ -65,6 +65,11 @@ def sentence(scenario: Scenario, ran: Run | None) -> str:
     if ran is None:
         if scenario.deployment.peak is None or scenario.deployment.attention_peak is None:
             return f"Serving cannot be simulated: no peak is published for {scenario.hardware.name}."
+        if most_turns(scenario):
+            many = quantities.count(scenario.live_sessions, "live session")
+            return (
+                f"Sessions cannot be simulated: {many} of {scenario.session_turns:,} requests are too many at a time."
+            )
         return (
             f"Sessions cannot be simulated: their contexts grow to over {LONGEST:,} tokens. Compaction shortens them."
         )
@@ -147,8 +152,8 @@ def table(scenario: Scenario) -> Table:
         Row("Of it waiting for the model", "%", (waited_share(ran),)),
         Row("Requests", "requests/s", (ran.share * per_s,)),
         Row("Mean prompt", "tokens", (float(ran.asked.prompt[ran.warm_up :].mean()),)),
-        Row("Prompt found in the prefix cache", "%", (found.found,)),
-        Row("Thereof reloaded from host memory or SSD", "%", (found.reloaded,)),
+        Row("Prompt tokens found in the prefix cache", "%", (found.found,)),
+        Row("Prompt tokens reloaded from host memory or SSD", "%", (found.reloaded,)),
         Row("Preemptions", "requests", (round(ran.share * said.preemptions),)),
     )
     return Table(columns, rows, head="Sessions")

@@ -38,6 +38,8 @@ _ROOMY: Final = 200_000_000
 """Tokens that are followed at most where the cache holds a full batch."""
 _CROWDED: Final = 5_000_000
 """The same where it does not, and requests are put back again and again."""
+_IN_BLOCKS: Final = 2_000_000_000
+"""The same where prompts are known by their blocks, most of which are found: 50 million take 0.05 s of a core."""
 _FEWEST: Final = 200
 """Requests that are simulated in any case."""
 _STAYS: Final = 3
@@ -52,6 +54,10 @@ _SESSIONS: Final = 5
 """Sessions that come in each lane, about."""
 _MOST_TURNS: Final = 20_000
 """Requests that are simulated at most for that, beside those that the reader asks for."""
+_LEAST_TURNS: Final = 1.5
+"""Sessions that come in each lane at least: the rest of one, and a whole one."""
+_MOST_BLOCKS: Final = 10_000_000
+"""Blocks of prompts that are followed at most: 80 MB a list of them."""
 _WARMS_UP: Final = 0.25
 """Of the requests of sessions, the first, in which caches fill."""
 HOURS: Final = (2, 1, 1, 1, 1, 1, 2, 4, 7, 10, 12, 12, 11, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
@@ -210,7 +216,10 @@ def _sessions_run(scenario: Scenario) -> Run | None:
     copies = min(replicas, COPIES, scenario.live_sessions)
     live = max(1, round(scenario.live_sessions * copies / replicas))
     one = session_of(scenario)
-    count = max(2 * scenario.simulated, min(_SESSIONS * live * one.turns, _MOST_TURNS))
+    each, most = live * (one.turns + one.subagents * one.subagent_turns), most_turns(scenario)
+    if _LEAST_TURNS * each > most:
+        return None
+    count = min(max(2 * scenario.simulated, min(_SESSIONS * each, _MOST_TURNS)), most)
     made = lanes(one, live=live, count=count, block=_block(scenario), seed=scenario.seed)
     longest = int((made.who.prompt + made.who.answer).max())
     times = _times(only(scenario, _READ - {*_ARRIVALS}), min(LONGEST, _ROUND * -(-longest // _ROUND)))
@@ -218,6 +227,15 @@ def _sessions_run(scenario: Scenario) -> Run | None:
         return None
     ran = _ran(scenario, None, made.who, times, warm_up=0, copies=(copies, 0), levelled=True)
     return ran and _steady(ran, made)
+
+
+def most_turns(scenario: Scenario) -> int:
+    """Requests of sessions that are simulated at most; 0 where contexts grow beyond what is simulated."""
+    grown = scenario.session_start + scenario.session_growth * (scenario.session_turns - 1)
+    if scenario.compact_at:
+        grown = min(grown, max(scenario.session_start, scenario.compact_at))
+    blocks = (scenario.session_start + grown) / 2 / _block(scenario)
+    return 0 if grown > LONGEST else int(min(MOST, _MOST_BLOCKS / max(1.0, blocks)))
 
 
 def _block(scenario: Scenario) -> int:
@@ -271,7 +289,7 @@ def run_of(scenario: Scenario, who: Requests) -> Run | None:
     replicas = scenario.replicas * scenario.sharing.data
     copies = _copies(scenario, prefill)
     mine = np.flatnonzero(np.random.default_rng(0).integers(replicas, size=len(who)) < copies[0])
-    kept = mine[: _worth_it(scenario, who.prompt[mine] + who.answer[mine])]
+    kept = mine[: _worth_it(scenario, who.prompt[mine] + who.answer[mine], blocks=who.texts is not None)]
     some = who.some(kept)
     if prefill:  # two stages take requests at their own times
         some = replace(some, turns=None)
@@ -281,13 +299,14 @@ def run_of(scenario: Scenario, who: Requests) -> Run | None:
     return replace(ran, beyond=len(mine) - len(kept)) if ran else None
 
 
-def _worth_it(scenario: Scenario, texts: Ints) -> int:
-    """How many texts of these tokens, from the first, are simulated in seconds."""
+def _worth_it(scenario: Scenario, texts: Ints, *, blocks: bool) -> int:
+    """How many texts of these tokens, from the first, are simulated in seconds; `blocks` says whether they have any."""
     if not len(texts):
         return 0
     how = scheduling(scenario, tokens=round(float(texts.mean())))
     roomy = scenario.places * float(texts.mean()) <= (how.pages or 0) * how.page
-    within = int(np.searchsorted(texts.cumsum(), _ROOMY if roomy else _CROWDED, side="right"))
+    most = _IN_BLOCKS if blocks else _ROOMY if roomy else _CROWDED
+    within = int(np.searchsorted(texts.cumsum(), most, side="right"))
     return max(_FEWEST, within)
 
 

@@ -89,7 +89,9 @@ def sentence(scenario: Scenario, ran: Run | None) -> str:
                 reload_s(latency_s=tiers.latency_s, tokens=tokens, token_bytes=tiers.host_token_s, bandwidth=1.0)
             )
         said.append(f"{show(moved_s, 's')} to reload from host memory, if there were any for it")
-    return f"{', '.join(said)}. A request takes whichever is quicker, the wait for the link included."
+    return (
+        f"{', '.join(said)}. A request takes whichever is quicker, with the waits for the link and for other prompts."
+    )
 
 
 def rate_sentence(scenario: Scenario, ran: Run | None) -> str:
@@ -147,7 +149,7 @@ def room_table(scenario: Scenario) -> Table:
                 ),
             )
         )
-    columns = ("found", "thereof reloaded", "TTFT, p50", "TTFT, p90", "cache life")
+    columns = ("found", "reloaded", "TTFT, p50", "TTFT, p90", "cache life")
     return Table(columns, tuple(rows), head="Room for blocks")
 
 
