@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from inferdash.formula import remembered
 from inferdash.physics.confidence import AS_EXPECTED, Slower, edge
 from inferdash.physics.expected import expected
 from inferdash.scenario import Scenario
@@ -65,6 +66,12 @@ def study(scenario: Scenario, middle: Serving) -> Band | None:
     None, too, where prefill and decode are apart or requests are turns of sessions, whose queues have clocks beside
     that of the passes.
     """
+    return _band((scenario, middle))
+
+
+@remembered
+def _band(asked: tuple[Scenario, Serving]) -> Band | None:
+    scenario, middle = asked
     apart = scenario.disaggregated or scenario.pattern == SESSIONS
     if scenario.speed == "limit" or middle.batch_mean is None or apart:
         return None
