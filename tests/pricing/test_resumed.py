@@ -44,7 +44,7 @@ def run(folder: Path, kept: Path, engine: Any, until: int = 9) -> tuple[Any, Cou
         yield from items
 
     how = {"rules": (), "edges": [*edges()], "written": Written(), "users": True, "engine": engine, "watched": watched}
-    return resumed(Folder(folder), Kept(kept), **how)  # type: ignore[arg-type]  # by their names
+    return resumed(Folder(folder), Kept(kept), **how)
 
 
 def engines() -> list[Any]:

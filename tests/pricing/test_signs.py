@@ -15,7 +15,7 @@ from inferdash.pricing.columns.templates import template_of
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def signs(text: str) -> np.ndarray:  # type: ignore[type-arg]  # of bytes
+def signs(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), np.uint8)
 
 

@@ -10,6 +10,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
+from streamlit import runtime
 
 from inferdash.ui import spooling
 
@@ -26,8 +27,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     own = SimpleNamespace(
         is_active_session=lambda session: session in files, uploaded_file_mgr=SimpleNamespace(file_storage=files)
     )
-    monkeypatch.setattr(spooling.runtime, "exists", lambda: True)
-    monkeypatch.setattr(spooling.runtime, "get_instance", lambda: own)
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: own)
     monkeypatch.setattr(spooling, "LARGE", 10_000)
     return files["here"]
 

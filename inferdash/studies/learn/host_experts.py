@@ -62,9 +62,9 @@ def split(scenario: Scenario, layers: int) -> Split:
 
 
 def table(scenario: Scenario) -> Table:
-    """None of the layers' experts in host memory, the scenario's, and all."""
-    all_layers = layers_with_experts(scenario.architecture)[0]
-    counts = sorted({0, min(scenario.cpu_expert_layers, all_layers), all_layers})
+    """None of the layers' experts in host memory, the scenario's, and all; nothing of a model without experts."""
+    all_layers, experts = layers_with_experts(scenario.architecture)
+    counts = sorted({0, min(scenario.cpu_expert_layers, all_layers), all_layers} if experts else ())
     rows = []
     for count in counts:
         one = split(scenario, count)
