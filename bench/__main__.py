@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bench import comparing, events, formulas, keys, load
+from bench.disaggregation import disaggregation
 from bench.fields import PRESSED
 from bench.kv_tiers import kv_tiers
 from bench.limits import measured
@@ -21,6 +22,7 @@ PARTS: Final = {
     "planning": "the planner",
     "speculation": "speed-ups by speculation, expected over measured",
     "tiers": "gains by caches in host memory, expected over measured",
+    "disaggregation": "prefill and decode apart, expected over measured",
     "keys": "a key press on each page over one on an empty page",
     "comparing": "a rerun with two scenarios, and with eight variants, over one",
     "load": "many readers at one server",
@@ -59,6 +61,8 @@ def lines(parts: list[str], pages: list[str], presses: int) -> Iterator[str]:
         yield from measured(speculation)
     if "tiers" in parts:
         yield from measured(kv_tiers)
+    if "disaggregation" in parts:
+        yield from measured(disaggregation)
     if "keys" in parts:
         yield from keys.keys(chosen, presses)
     if "comparing" in parts:

@@ -24,6 +24,7 @@ def choose_from() -> None:
     control("formats")
     controls("own_rents", "most_gpus", "found_share", "speed")
     controls("speculation", *scenario.acceptance_fields)
+    controls("disaggregated")
     controls("fabric", "fabric_bandwidth", "fabric_latency")
 
 

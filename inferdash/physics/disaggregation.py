@@ -5,9 +5,15 @@ With the same chips, the same layout and the same batch nothing is gained: `carr
 interrupts a decode, and from a chip, a layout and a format for each phase.
 """
 
+from typing import Any
+
 import numpy as np
 
+from inferdash.facts.accelerator import Accelerator
 from inferdash.formula import Number, formula
+from inferdash.physics.deployment import Deployment
+from inferdash.physics.memory import cache_bytes_of_one
+from inferdash.physics.parallelism import Fabric
 
 
 @formula(unit="requests/s", ref="disaggregation")
@@ -59,3 +65,21 @@ def late_transfer_s(*, transfer_s: Number, prefill_s: Number, layers: Number) ->
 def link_carries_per_s(*, link_bandwidth: Number, sent_bytes: Number) -> Number:
     """Requests a second whose caches the links of a worker carry, where each of its accelerators sends so much."""
     return link_bandwidth / sent_bytes
+
+
+def transfer_link(reads: Accelerator, writes: Accelerator, fabric: Fabric | None, *, gpus: int) -> Fabric | None:
+    """The link that caches take between so many accelerators in all; None where its speed is not known.
+
+    That within a machine where all are in one and of one kind, or where no other is said; else that between machines.
+    """
+    speeds = [chip.link_bandwidth for chip in (reads, writes) if chip.link_bandwidth]
+    alike = reads.name == writes.name
+    if fabric is not None and not (alike and gpus <= fabric.node and speeds):
+        return fabric
+    return Fabric(node=gpus, bandwidth=min(speeds)) if len(speeds) == 2 else None  # noqa: PLR2004 - both
+
+
+def part_bytes(machine: Deployment, *, tokens: Number) -> Any:
+    """Bytes of the cache of one request on one accelerator of those that hold it, and so on its link."""
+    whole = cache_bytes_of_one(machine, tokens=tokens)
+    return whole / machine.gpus if machine.layout.even else whole

@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library
 from inferdash.facts.precision import FILES, PRECISIONS
-from inferdash.physics.parallelism import Fabric, obstacle
+from inferdash.physics.parallelism import obstacle
 from inferdash.scenario.marks import Choices, Place, names_of
 from inferdash.scenario.speculating import NONE, Speculating
 
@@ -112,18 +112,6 @@ class Disaggregating(Speculating):
         other = self.prefill_accelerator not in {SAME, self.accelerator}
         quoted = library.accelerators()[self.prefill_accelerator].rent if other else None
         return quoted.middle if quoted else self.rent
-
-    def transfer_link(self, *, gpus: int) -> Fabric | None:
-        """The link that caches take between so many accelerators in all; None where its speed is not known.
-
-        That within a machine where all are in one and of one kind, or where no other is said; else that between.
-        """
-        chips, between = (self.hardware, self.prefill.hardware), self.between
-        speeds = [chip.link_bandwidth for chip in chips if chip.link_bandwidth]
-        alike = chips[0].name == chips[1].name
-        if between is not None and not (alike and gpus <= between.node and speeds):
-            return between
-        return Fabric(node=gpus, bandwidth=min(speeds)) if len(speeds) == len(chips) else None
 
     @model_validator(mode="after")
     def _prefill_laid_out(self) -> Self:

@@ -15,8 +15,8 @@ from inferdash.serving.scheduling import Routing, Scheduling
 from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
 
-FIRST_FROM_DECODE: Final = frozenset({"vllm", "sglang"})
-"""Ids of engines whose clients get the first token from the decode worker, so after the transfer.
+FIRST_FROM_DECODE: Final = frozenset({"vLLM", "SGLang"})
+"""Names of engines whose clients get the first token from the decode worker, so after the transfer.
 
 So the proxies of vLLM's NIXL connector and SGLang's router forward its stream alone; TensorRT-LLM's server sends the
 first token of the prefill worker before that. Read in their repositories on 2026-11-30.

@@ -19,6 +19,32 @@ Reason = Literal["memory", "first token", "inter-token", "load"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Readers:
+    """Prefill workers: what they are, what they cost, how fast they are."""
+
+    accelerator: str
+    """Id."""
+    weights: str
+    """Id of the number format of the parameters."""
+    layout: Layout
+    """How the GPUs of a worker share the model."""
+    workers: int
+    usd_per_hour: float
+    """For all of them."""
+    time_to_first_token_s: float
+    """Predicted p90 of waiting for other prompts and reading its own."""
+    places: int
+    """Prompts that a group of GPUs has at a time, at most."""
+    usable_bytes: float
+    """Of one GPU for parameters and caches."""
+
+    @property
+    def total_gpus(self) -> int:
+        """Of all workers."""
+        return self.workers * self.layout.gpus
+
+
+@dataclass(frozen=True, kw_only=True)
 class Candidate:
     """A set-up: what it is, what it costs, how fast it is."""
 
@@ -57,6 +83,8 @@ class Candidate:
     """What proposes tokens; None where nothing does."""
     slower: tuple[float, float] = (1.0, 1.0)
     """Times as long as expected that passes and first tokens are taken to be."""
+    readers: Readers | None = None
+    """Who reads the prompts, where the replicas only decode; dollars and utilization are then of both."""
 
     @property
     def gpus(self) -> int:
@@ -65,8 +93,8 @@ class Candidate:
 
     @property
     def total_gpus(self) -> int:
-        """Of all replicas."""
-        return self.replicas * self.layout.gpus
+        """Of all replicas, and of all that read prompts for them."""
+        return self.replicas * self.layout.gpus + (self.readers.total_gpus if self.readers else 0)
 
     @property
     def groups(self) -> int:

@@ -5,14 +5,15 @@ further machines, and TensorRT-LLM's share of the memory, which it counts after 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import PRECISIONS
-from inferdash.serving import speculation_flags
-from inferdash.serving.candidates import Candidate
+from inferdash.serving import disaggregation_flags, speculation_flags
+from inferdash.serving.candidates import Candidate, Readers
+from inferdash.serving.disaggregation_flags import Role
 from inferdash.serving.offers import NODE, Demand, Offer
 
 _QUANTIZED_ON_LOADING = "fp8"
@@ -25,6 +26,7 @@ _CONTEXT_STEP = 1024
 SLACK = "The context has room for a tenth more than the prompt and the answer, as a multiple of 1,024 tokens."
 """Of the commands, for a reader."""
 _CONFIG = "config.yml"
+_BESIDE = "; on one machine, each with GPUs and ports of its own"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,18 +43,57 @@ class Command:
 def commands(candidate: Candidate, demand: Demand, offer: Offer) -> tuple[Command, ...]:
     """What starts a replica with vLLM, with SGLang and, on NVIDIA's accelerators, with TensorRT-LLM.
 
+    Where prefill and decode are apart: a worker of each kind, and what passes requests on to them.
+
     Args:
         candidate: the set-up.
         demand: what is asked for; the context has room beyond its prompt and answer.
         offer: what the candidate was built from.
     """
-    found = (_vllm(candidate, demand, offer), _sglang(candidate, demand, offer))
-    if offer.accelerators[candidate.accelerator].maker == "NVIDIA":
-        return (*found, _tensorrt_llm(candidate, demand, offer))
-    return found
+    chips = {candidate.accelerator, *([candidate.readers.accelerator] if candidate.readers else [])}
+    engines = [_vllm, _sglang]
+    if all(offer.accelerators[name].maker == "NVIDIA" for name in chips):
+        engines.append(_tensorrt_llm)
+    if candidate.readers is None:
+        return tuple(engine(candidate, demand, offer, None) for engine in engines)
+    reads = _as_readers(candidate, candidate.readers)
+    return tuple(
+        _joined(
+            (engine(reads, demand, offer, "prefill"), engine(candidate, demand, offer, "decode")),
+            prefill=reads.replicas,
+            decode=candidate.replicas,
+        )
+        for engine in engines
+    )
 
 
-def _vllm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
+def _as_readers(candidate: Candidate, readers: Readers) -> Candidate:
+    """The prefill workers as a set-up."""
+    return replace(
+        candidate,
+        accelerator=readers.accelerator,
+        weights=readers.weights,
+        layout=readers.layout,
+        places=readers.places,
+        replicas=readers.workers,
+        usable_bytes=readers.usable_bytes,
+    )
+
+
+def _joined(both: tuple[Command, Command], *, prefill: int, decode: int) -> Command:
+    """The commands of a prefill worker, a decode worker and of what joins them."""
+    engine = both[0].engine
+    router = disaggregation_flags.router(engine, prefill=prefill, decode=decode)
+    titles = [f"# each of {many} {kind} workers{_BESIDE}" for kind, many in (("prefill", prefill), ("decode", decode))]
+    texts = [f"{title}\n{one.text}" for title, one in zip(titles, both, strict=True)]
+    return Command(
+        engine=engine,
+        text="\n\n".join([*texts, f"# the router\n{router}"]),
+        source=f"{both[1].source}; {disaggregation_flags.SOURCES[engine]}",
+    )
+
+
+def _vllm(candidate: Candidate, demand: Demand, offer: Offer, role: Role | None) -> Command:
     layout = candidate.layout
     flags: dict[str, int | str] = {
         "--tensor-parallel-size": layout.tensor,
@@ -66,12 +107,13 @@ def _vllm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
     return Command(
         engine="vLLM",
         text=_text(
-            f"vllm serve {_files(candidate, offer, on_loading=True)}",
+            f"{disaggregation_flags.vllm_start(role)}vllm serve {_files(candidate, offer, on_loading=True)}",
             flags,
             _quantization(candidate, offer),
             "--kv-cache-dtype fp8" if candidate.cache != "bf16" else "",
             "--enable-expert-parallel" if layout.expert > 1 else "",
             speculation_flags.vllm(candidate.proposals),
+            disaggregation_flags.vllm(role),
             machines=_machines(candidate),
         ),
         source=_source(
@@ -80,7 +122,7 @@ def _vllm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
     )
 
 
-def _sglang(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
+def _sglang(candidate: Candidate, demand: Demand, offer: Offer, role: Role | None) -> Command:
     """It counts requests and chunks over all groups, and its tensor parallel GPUs include those groups."""
     layout, chip = candidate.layout, offer.accelerators[candidate.accelerator]
     flags: dict[str, int | str] = {
@@ -102,6 +144,7 @@ def _sglang(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
             "--kv-cache-dtype fp8_e4m3" if candidate.cache != "bf16" else "",
             "--enable-dp-attention" if layout.data > 1 else "",
             *speculation_flags.sglang(candidate.proposals),
+            *disaggregation_flags.sglang(role),
             machines=_machines(candidate),
         ),
         source=_source(
@@ -112,7 +155,7 @@ def _sglang(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
     )
 
 
-def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer) -> Command:
+def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer, role: Role | None) -> Command:
     """Its groups of GPUs are those of the tensor parallel, told apart in the file that it reads.
 
     The batch limit is given as that of a group; no page was found that says whether it is one of all groups.
@@ -130,11 +173,13 @@ def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer) -> Command
         ["kv_cache_config:", "  dtype: fp8"] if candidate.cache != "bf16" else []
     )
     lines += speculation_flags.tensorrt_llm(candidate.proposals)
+    lines += disaggregation_flags.tensorrt_llm(role, tokens=context_of(demand, offer))
     unknown = candidate.proposals is not None and not speculation_flags.tensorrt_llm(candidate.proposals)
     text = _text(
         f"trtllm-serve {_files(candidate, offer, on_loading=False)}",
         flags,
         f"--config {_CONFIG}" if lines else "",
+        disaggregation_flags.REACHED if role else "",
         machines=_machines(candidate),
     )
     file = "\n".join([f"cat > {_CONFIG} <<EOF", *lines, "EOF", ""]) if lines else ""

@@ -1,31 +1,24 @@
 """What set-ups carry and how fast, as arrays over accelerators, batch limits and loads, by the formulas of physics."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, Final, cast
 
 import numpy as np
 
-from inferdash.facts.accelerator import column, side_by_side
-from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
-from inferdash.formula import Number
 from inferdash.physics import steady_state
-from inferdash.physics.batching import pages_of
 from inferdash.physics.confidence import slower
-from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.drafters import Proposals, Round, beside, round_of
-from inferdash.physics.engine_memory import shape_of
 from inferdash.physics.expected import expected_pass
 from inferdash.physics.memory import free_bytes_of_one, largest_batch
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
 from inferdash.physics.speculation import token_s
 from inferdash.serving.offers import MOST_PLACES, NODE, Demand, Offer, layouts, linked, started_for
+from inferdash.serving.placed import Placed, placed, whole_pages
 from inferdash.serving.requests import Floats
 
-PAGE: Final = 16
-"""Tokens of a page of the cache."""
 _OCTAVES: Final = 7
 PLACES: Final = np.array(
     [1.0, 2.0, 3.0, *(part * 2**octave for octave in range(_OCTAVES + 1) for part in (4, 5, 6, 7)), float(MOST_PLACES)]
@@ -38,7 +31,7 @@ BATCHES: Final = np.array(
 )
 """Requests in the batch at which loads are worked out."""
 
-_NAMED: Final = 5
+_NAMED: Final = 6
 """Fields of curves that are no arrays, the first ones."""
 _BY_PLACE: Final = ("full_per_s", "memory_bytes", "usable_bytes", "most_places")
 _BY_REPLICAS_AND_PLACE: Final = ("first_token_s", "latency_s")
@@ -59,6 +52,10 @@ class Curves:
     layout: Layout
     proposals: Proposals | None
     """What proposes tokens; None where nothing does."""
+    apart: bool
+    """Whether others read the prompts: then the first token is the first that it writes, once it has the cache."""
+    prefill_s: Floats
+    """Seconds in which a prompt is read alone, an accelerator a row."""
     carried_per_s: Floats
     """Requests a second, by accelerator and load."""
     full_per_s: Floats
@@ -125,89 +122,35 @@ def curves_of(demand: Demand, offer: Offer) -> Iterator[Curves]:
                 members = left if layout.pipeline > 1 else names
                 if not members:
                     continue
-                one = _curves(demand, offer, members, weights=weights, cache=cache, layout=layout)
-                yield one
-                if offer.proposals:
-                    yield _curves(
-                        demand, offer, members, weights=weights, cache=cache, layout=layout, proposals=offer.proposals
-                    )
+                held = placed(demand, offer, members, weights=weights, cache=cache, layout=layout)
+                times = _slower(demand, offer, held)
+                for proposals in (None, offer.proposals) if offer.proposals else (None,):
+                    decode_s = _decode_s(demand, offer, held, proposals)
+                    one = _curves(demand, held, decode_s, times, proposals=proposals)
+                    yield one
+                    if offer.apart:
+                        yield _curves(demand, held, decode_s, times, proposals=proposals, apart=True)
                 if layout.gpus <= NODE:
-                    held = {name for name, most in zip(names, one.most_places[:, 0], strict=True) if most >= 1}
-                    left = tuple(name for name in left if name not in held)
+                    enough = {name for name, most in zip(names, one.most_places[:, 0], strict=True) if most >= 1}
+                    left = tuple(name for name in left if name not in enough)
 
 
-def deployment_of(
-    offer: Offer, names: Sequence[str], *, weights: str, cache: str, layout: Layout, context: int, places: int
-) -> Deployment:
-    """The model on an accelerator, or on several side by side, with the memory that an engine has of each.
-
-    `context` is the tokens of the longest request, `places` the batch limit with which the engine is started.
-    """
-    chips, precision = [offer.accelerators[name] for name in names], PRECISIONS[weights]
-    shape = shape_of(offer.model, fp4_experts=precision == PRECISIONS["mxfp4"])
-    alone = len(chips) == 1
-    whole = deploy(
-        offer.model,
-        chips[0] if alone else side_by_side(chips),
-        gpus=layout.gpus,
-        weights=precision,
-        cache=CACHE_PRECISIONS[cache],
-        layout=layout,
-        stored_bytes=offer.room.weights(offer.model, precision),
-        fabric=offer.fabric,
-    )
-    held = float(whole.stored_bytes_of_one)
-    rooms = [
-        offer.room.of(chip, shape, layout, places=places, tokens=offer.pass_tokens, context=context, weights=held)
-        for chip in chips
-    ]
-    return replace(whole, memory=cast("float", rooms[0] if alone else column(rooms)))
-
-
-def whole_pages(tokens: int) -> int:
-    """Tokens of the pages that a text takes."""
-    return int(PAGE * pages_of(tokens=tokens, page=PAGE))
+def _decode_s(demand: Demand, offer: Offer, held: Placed, proposals: Proposals | None) -> Floats:
+    """Seconds of a token of each request, by accelerator and load."""
+    requests, past = np.maximum(1, BATCHES), demand.prompt + demand.answer / 2
+    if proposals is None:
+        return held.pass_s(offer, requests=requests, positions=1.0, past=past)
+    found = round_of(held.deployment, offer.engine, proposals, requests=held.layout.data * requests, past=past)
+    round_s = cast("Round", found).round_s  # only accelerators with a peak take part
+    return np.atleast_2d(token_s(round_s=round_s, tokens_per_pass=proposals.tokens_per_pass))
 
 
 def _curves(
-    demand: Demand,
-    offer: Offer,
-    names: tuple[str, ...],
-    *,
-    weights: str,
-    cache: str,
-    layout: Layout,
-    proposals: Proposals | None = None,
+    demand: Demand, held: Placed, decode_s: Floats, times: Floats, *, proposals: Proposals | None, apart: bool = False
 ) -> Curves:
-    started = {
-        places: deployment_of(
-            offer, names, weights=weights, cache=cache, layout=layout, context=demand.tokens, places=places
-        )
-        for places in dict.fromkeys(started_for(int(places)) for places in PLACES)
-    }
-    memory = np.hstack([np.atleast_2d(started[started_for(int(places))].memory) for places in PLACES])
-    deployment = next(iter(started.values()))
-
-    def pass_s(*, requests: Number, positions: Number, past: Number) -> Floats:
-        """Seconds of a pass in which every group of accelerators has that many requests."""
-        together = layout.data * requests
-        one = one_pass(deployment, requests=together, positions=positions, past=past, output_positions=1)
-        whole: Any = one
-        if offer.engine is not None:
-            whole = expected_pass(deployment, offer.engine, one, requests=together, positions=positions)
-        return np.atleast_2d(whole.pass_s)
-
-    fresh = demand.prompt - demand.found
-    chunks = -(-fresh // offer.pass_tokens)
-    middle = demand.found + (chunks - 1) / 2 * fresh / chunks
-    prefill_s = chunks * pass_s(requests=1.0, positions=fresh / chunks, past=middle)
-    requests, past = np.maximum(1, BATCHES), demand.prompt + demand.answer / 2
-    if proposals is None:
-        decode_s = pass_s(requests=requests, positions=1.0, past=past)
-    else:
-        found = round_of(deployment, offer.engine, proposals, requests=layout.data * requests, past=past)
-        round_s = cast("Round", found).round_s  # only accelerators with a peak take part
-        decode_s = np.atleast_2d(token_s(round_s=round_s, tokens_per_pass=proposals.tokens_per_pass))
+    layout, deployment = held.layout, held.deployment
+    prefill_s = np.zeros_like(held.prefill_s) if apart else held.prefill_s
+    memory = np.hstack([held.memory[started_for(int(places))] for places in PLACES])
     carried = steady_state.carried_per_s(batch=BATCHES, prefill_s=prefill_s, passes=demand.answer - 1, pass_s=decode_s)
     carried = np.maximum.accumulate(carried, axis=1)
     growth = np.clip(np.gradient(np.log(carried), np.log(BATCHES), axis=1), 0.02, 1)
@@ -229,7 +172,9 @@ def _curves(
         prefill_s=prefill_s_,
         pass_s=decode_s_,
         batch=BATCHES,
-        prompts_wait_s=steady_state.prompts_wait_s(
+        prompts_wait_s=0.0
+        if apart
+        else steady_state.prompts_wait_s(
             prefill_s=prefill_s_,
             reading_share=carried_ * prefill_s_,
             variation=variation,
@@ -246,17 +191,18 @@ def _curves(
     late_latency_s = steady_state.crowded_latency_s(
         latency_s=latency_s_, batch=BATCHES, crowded=np.maximum(crowded, BATCHES), growth=growth_
     )
-    times = _slower(deployment, demand, offer, requests=requests, past=past)
     passes, firsts = times[:, :1], times[:, 1:, None, None]
     tokens = whole_pages(demand.tokens)
     by_place = beside(replace(deployment, memory=cast("float", memory)), proposals)
     free = free_bytes_of_one(by_place, requests=layout.data * PLACES, tokens=tokens)
     return Curves(
-        accelerators=names,
-        weights=weights,
-        cache=cache,
+        accelerators=held.accelerators,
+        weights=held.weights,
+        cache=held.cache,
         layout=layout,
         proposals=proposals,
+        apart=apart,
+        prefill_s=held.prefill_s,
         carried_per_s=carried / passes,
         full_per_s=full_per_s / passes,
         first_token_s=firsts * np.maximum.accumulate(np.where(below, first_token_s, np.inf), axis=-1),
@@ -269,11 +215,12 @@ def _curves(
     )
 
 
-def _slower(deployment: Deployment, demand: Demand, offer: Offer, *, requests: Floats, past: float) -> Floats:
+def _slower(demand: Demand, offer: Offer, held: Placed) -> Floats:
     """Times as long as expected that passes and first tokens are taken to be, by accelerator, at the batch least known.
 
     Times that all grow alike leave a queue as it is, but for its clock: so what is carried falls as they grow.
     """
+    deployment, requests, past = held.deployment, np.maximum(1, BATCHES), demand.prompt + demand.answer / 2
     rows = len(np.atleast_2d(np.asarray(deployment.accelerator.bandwidth)))
     if offer.engine is None or demand.confidence == "even":
         return np.ones((rows, 2))

@@ -46,7 +46,7 @@ def field_of(
     near: int,
     within: Callable[[Curves, Demand], Floats] = Curves.within,
 ) -> Field:
-    """Scores all set-ups; the memory is that of one block of them and of `near` set-ups by either rank."""
+    """Scores set-ups that read and write; the memory is that of one block of them and of `near` by either rank."""
     tried: list[Ranked] = []
     predicted: list[tuple[Ranked, Ranked]] = []
     holding: list[Candidate] = []
@@ -54,6 +54,8 @@ def field_of(
     set_ups = scored = 0
     for curves in blocks:
         scored += curves.first_token_s.size
+        if curves.apart:
+            continue
         for setup in setups_of([curves], demand, within=within):
             set_ups += 1
             failure = setup.failure(demand, offer)

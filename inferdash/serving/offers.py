@@ -137,6 +137,8 @@ class Offer:
     """The links between machines; None where they count as fast as those within."""
     proposals: Proposals | None = None
     """What may propose tokens: each set-up is tried with it and without."""
+    apart: bool = False
+    """Whether prefill and decode are also tried on workers of their own."""
 
     @property
     def pass_tokens(self) -> int:

@@ -8,53 +8,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import count
-from math import ceil
-from typing import Final, cast
+from math import inf
+from typing import Final
 
-from inferdash.physics.drafters import beside
 from inferdash.serving.candidates import Candidate, Failure, Setup
-from inferdash.serving.curves import PAGE, Curves, curves_of, deployment_of, whole_pages
-from inferdash.serving.field import field_of, ranked
+from inferdash.serving.confirming import Confirmation, Known, confirmed, confirmed_pair
+from inferdash.serving.curves import Curves, curves_of
+from inferdash.serving.field import BEYOND, field_of, ranked
 from inferdash.serving.offers import Demand, Offer
-from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import Floats, in_turn, requests
-from inferdash.serving.scheduling import Routing, Scheduling, room_pages
-from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import Percentiles, summary
+from inferdash.serving.pairs import Pair, pairs_of
+from inferdash.serving.requests import Floats
 
-SIMULATED: Final = 4
-"""Groups of GPUs that are simulated at most."""
-_REQUESTS: Final = 4000
-"""Over all of them, at least."""
-_STAYS: Final = 40
-"""Requests of each group, over those in its batch, at least; the first quarter warms it up."""
 _NEXT: Final = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class Confirmation:
-    """What the simulator says of a candidate."""
-
-    candidate: Candidate
-    time_to_first_token_s: Percentiles
-    """Without server and network."""
-    inter_token_latency_s: Percentiles
-    """Of the means between the tokens of a request."""
-    simulated: int
-    """Groups of GPUs that were simulated, of `candidate.groups`; each has the load that it has among all."""
-    preemptions: int
-    left_waiting: float
-    """Requests without a place when the last one comes, over the places there are: of 1 or more, the load is too high.
-
-    So it is told where no target is set that a growing queue would miss.
-    """
-    over: float
-    """The largest of both p90, each over its target, and of `left_waiting`: 1.1 misses by a tenth."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether both p90 are within the targets and the load is carried."""
-        return self.over <= 1
+_PAIRS: Final = 24
+"""Prefill and decode workers that are ranked."""
+_PAIR_TRIES: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +47,10 @@ class Plan:
     """Why the other set-ups do not hold."""
     left_out: dict[str, str]
     """Id of an accelerator -> why it takes no part, or only alone."""
+    together: Confirmation | None = None
+    """Where prefill and decode apart are the best: the cheapest that both reads and writes; None where none holds."""
+    apart: Candidate | None = None
+    """Where they were tried and are not: the cheapest of them, as predicted; None where none is predicted to hold."""
 
 
 def plan(
@@ -110,17 +82,20 @@ def plan(
     if context is not None and demand.tokens > context:
         raise ValueError(f"{demand.tokens:,} tokens are more than the {context:,} that {offer.model.name} reads")
     blocks = curves_of(demand, offer) if blocks is None else blocks
+    if offer.apart:
+        blocks = tuple(blocks)
     field = field_of(demand, offer, blocks, near=2 * tries + _NEXT, within=within)
     turns = count(field.set_ups + 1)
     heap = [*field.near]
     heapify(heap)
     refused: list[Confirmation] = []
+    known: Known = {}
     said = None
     while heap and len(refused) < tries:
         *_, candidate, setup = heappop(heap)
-        one = confirmed(candidate, demand, offer, seed=seed)
+        one = confirmed(candidate, demand, offer, seed=seed, known=known)
         if one.holds:
-            said = _fewest(one, setup, demand, offer, seed=seed)
+            said = _fewest(one, setup, demand, offer, seed=seed, known=known)
             break
         refused.append(one)
         if (candidate.replicas + 1) * candidate.gpus <= offer.most_gpus:
@@ -129,9 +104,12 @@ def plan(
         ranked(setup, max(one.replicas, setup.fewest(demand)), turn, demand=demand, offer=offer)
         for *_, turn, one, setup in heap
     ]
+    pair, tried = apart(demand, offer, blocks, below_usd=said.candidate.usd_per_hour if said else inf, seed=seed)
+    wins = pair is not None and (said is None or pair.candidate.usd_per_hour < said.candidate.usd_per_hour)
+    best = pair if wins else said
     return Plan(
-        best=None if said is None else said.candidate,
-        confirmation=said,
+        best=None if best is None else best.candidate,
+        confirmation=best,
         refused=tuple(refused),
         following=tuple(one for *_, one, _ in sorted(predicted)[:_NEXT]),
         frontier=field.frontier,
@@ -139,85 +117,73 @@ def plan(
         scored=field.scored,
         failures=field.failures,
         left_out=offer.left_out,
+        together=said if wins else None,
+        apart=None if wins else tried,
     )
 
 
-def _fewest(said: Confirmation, setup: Setup, demand: Demand, offer: Offer, *, seed: int) -> Confirmation:
+def apart(
+    demand: Demand, offer: Offer, blocks: Iterable[Curves], *, below_usd: float, seed: int
+) -> tuple[Confirmation | None, Candidate | None]:
+    """The cheapest prefill and decode workers that hold, if they cost less, and the cheapest that are predicted to.
+
+    A worker more of those that miss their target, and then fewer of both for as long as they hold: prompts that share
+    a pass take less time than is predicted. So those a little dearer are tried too.
+    """
+    ranked_pairs = pairs_of(blocks, demand, offer, most=_PAIRS) if offer.apart else []
+    if not ranked_pairs:
+        return None, None
+    known: Known = {}
+    heap = [(one.usd_per_hour(offer), turn, one) for turn, one in enumerate(ranked_pairs)]
+    turns = count(len(heap))
+    for _ in range(_PAIR_TRIES):
+        if not heap or heap[0][0] >= BEYOND * below_usd:
+            break
+        _, _, pair = heappop(heap)
+        said = confirmed_pair(pair, demand, offer, seed=seed, known=known)
+        if said.holds:
+            fewest = _fewest_of_both(said, pair, demand, offer, seed=seed, known=known)
+            if fewest.candidate.usd_per_hour < below_usd:
+                return _carried(fewest, demand), None
+            continue
+        late = said.first_over > said.between_over
+        more = replace(pair, readers=pair.readers + late, writers=pair.writers + (not late))
+        if more.holds(offer):
+            heappush(heap, (more.usd_per_hour(offer), next(turns), more))
+    return None, ranked_pairs[0].candidate(demand, offer)
+
+
+def _fewest_of_both(
+    said: Confirmation, pair: Pair, demand: Demand, offer: Offer, *, seed: int, known: Known
+) -> Confirmation:
+    """The same pair with fewer workers of either kind, for as long as it holds."""
+    for readers, writers in ((1, 0), (0, 1)):
+        while pair.readers > readers and pair.writers > writers:
+            one = replace(pair, readers=pair.readers - readers, writers=pair.writers - writers)
+            if not one.may_carry(demand):
+                break
+            tried = confirmed_pair(one, demand, offer, seed=seed, known=known)
+            if not tried.holds:
+                break
+            said, pair = tried, one
+    return said
+
+
+def _fewest(said: Confirmation, setup: Setup, demand: Demand, offer: Offer, *, seed: int, known: Known) -> Confirmation:
     """The same set-up with the fewest replicas that hold, as prompts that share a pass carry more than is predicted."""
     rent, low, tried = offer.rent[setup.accelerator], 0, said.candidate.replicas - 1
     while tried > low:
-        one = confirmed(setup.candidate(demand, rent, tried), demand, offer, seed=seed)
+        one = confirmed(setup.candidate(demand, rent, tried), demand, offer, seed=seed, known=known)
         if one.holds:
             said = one
         else:
             low = tried
         tried = (low + said.candidate.replicas) // 2
-    carries_per_s = max(said.candidate.carries_per_s, demand.requests_per_s)  # the simulator has the last word
+    return _carried(said, demand)
+
+
+def _carried(said: Confirmation, demand: Demand) -> Confirmation:
+    """The same with what it carries, at least what it was seen to: the simulator has the last word."""
+    carries_per_s = max(said.candidate.carries_per_s, demand.requests_per_s)
     utilization = demand.requests_per_s / carries_per_s
     return replace(said, candidate=replace(said.candidate, carries_per_s=carries_per_s, utilization=utilization))
-
-
-def confirmed(candidate: Candidate, demand: Demand, offer: Offer, *, seed: int = 0) -> Confirmation:
-    """Runs the simulator on a candidate: Poisson arrivals, prompts first, round robin over all its groups of GPUs.
-
-    Of many groups the first few are simulated, with just those arrivals that are theirs among all, so that what is
-    measured is the same with fewer requests.
-
-    Args:
-        candidate: the set-up.
-        demand: what is asked for.
-        offer: what the candidate was built from.
-        seed: of the arrivals.
-    """
-    deployment = deployment_of(
-        offer,
-        (candidate.accelerator,),
-        weights=candidate.weights,
-        cache=candidate.cache,
-        layout=candidate.layout,
-        context=demand.tokens,
-        places=candidate.places,
-    )
-    how = Scheduling(
-        places=candidate.places,
-        page=PAGE,
-        pages=room_pages(beside(deployment, candidate.proposals), tokens=whole_pages(demand.tokens), page=PAGE),
-        pass_tokens=offer.pass_tokens,
-    )
-    times = cast(
-        "PassTimes",  # only accelerators with a peak take part
-        pass_times(
-            deployment,
-            offer.engine,
-            places=how.places,
-            tokens=demand.tokens,
-            pass_tokens=how.pass_tokens,
-            proposals=candidate.proposals,
-        ),
-    ).slower(candidate.slower[0])
-    groups = candidate.groups
-    simulated = min(groups, SIMULATED)
-    each = ceil(max(_STAYS * candidate.batch, _REQUESTS / simulated))
-    mine_s = in_turn(each, of=simulated, among=groups, per_s=demand.requests_per_s, seed=seed)
-    coming = requests(mine_s, prompt=demand.prompt, answer=demand.answer, found=demand.found)
-    served = simulate(coming, times, how, Routing(replicas=simulated))
-    said = summary(coming, served, warm_up_s=float(mine_s[len(mine_s) // 4]))
-    first, latency = (
-        said.time_to_first_token_s.times(candidate.slower[1] / candidate.slower[0]),
-        said.inter_token_latency_s,
-    )
-    left_waiting = float((served.started_s > mine_s[-1]).sum()) / (simulated * how.places)
-    over = max(
-        left_waiting,
-        cast("float", first.p90) / demand.time_to_first_token_s,
-        cast("float", latency.p90) / demand.inter_token_latency_s,
-    )
-    return Confirmation(
-        candidate=candidate,
-        time_to_first_token_s=first,
-        inter_token_latency_s=latency,
-        simulated=simulated,
-        preemptions=said.preemptions,
-        left_waiting=left_waiting,
-        over=over,
-    )

@@ -17,7 +17,8 @@ from inferdash.physics.memory import free_bytes_of_one
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
 from inferdash.serving.candidates import setups_of
-from inferdash.serving.curves import Curves, curves_of, deployment_of, whole_pages
+from inferdash.serving.curves import Curves, curves_of
+from inferdash.serving.placed import deployment_of, whole_pages
 from tests.serving.offered import CHAT, CHIPS, SLOW, VIEWS, VLLM, cheapest, held, offer
 
 

@@ -13,9 +13,10 @@ from inferdash.pricing.feature import HOURS
 from inferdash.scenario import Scenario
 from inferdash.scenario.operation import CONFIDENCE
 from inferdash.scenario.speculating import METHODS
-from inferdash.serving.candidates import Candidate, Failure
+from inferdash.serving.candidates import Candidate, Failure, Readers
+from inferdash.serving.confirming import Confirmation
 from inferdash.serving.offers import NODE
-from inferdash.serving.planner import Confirmation, Plan
+from inferdash.serving.planner import Plan
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.run.planning import confidence, obstacle, planned, server_s, starts
@@ -85,7 +86,7 @@ def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None
         accelerator=library.accelerators()[one.accelerator].name,
         weights=PRECISIONS[one.weights].name,
         proposes=f"{METHODS[one.proposals.method]}, {one.proposals.draft_tokens}" if one.proposals else "nothing",
-        layout=one.layout.words,
+        layout=one.layout.words + (_read_by(one.readers) if one.readers else ""),
         gpus=one.gpus,
         replicas=one.replicas,
         total_gpus=one.total_gpus,
@@ -101,6 +102,11 @@ def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None
     )
 
 
+def _read_by(readers: Readers) -> str:
+    chip = library.accelerators()[readers.accelerator].name.removeprefix("NVIDIA ")
+    return f"; prefill on {readers.workers:,} × {chip}, {readers.layout.words}, {PRECISIONS[readers.weights].name}"
+
+
 def sentence(scenario: Scenario, result: Meeting) -> str:
     """The plan in words."""
     blocked = obstacle(scenario)
@@ -113,6 +119,11 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
         lacking = "; ".join(dict.fromkeys(found.left_out.values())) if found and not found.set_ups else ""
         return f"None of the set-ups considered serves {load} within both targets{': ' + lacking if lacking else ''}."
     chips = f"{best.total_gpus:,} × {best.accelerator} in {best.weights}"
+    planner_best = planned(scenario)
+    readers = planner_best.best.readers if planner_best and planner_best.best else None
+    if readers:
+        first = f"{readers.total_gpus:,} × {library.accelerators()[readers.accelerator].name} that prefill"
+        chips = f"{first} and {best.total_gpus - readers.total_gpus:,} × {best.accelerator} that decode"
     rent = quantities.shown(best.usd_per_hour, "$")
     serve = "serves" if best.total_gpus == 1 else "serve"
     sure = f" with {CONFIDENCE[held]}" if (held := confidence(scenario)) != "even" else ""
@@ -243,6 +254,7 @@ def notes(scenario: Scenario) -> list[str]:
     return [
         *_proposing(scenario, found),
         *_slower(scenario, found),
+        *_apart(scenario, found),
         *racks,
         *_machines(scenario, found),
         *measured,
@@ -272,6 +284,37 @@ def _slower(scenario: Scenario, found: Plan) -> Iterator[str]:
             f"For {CONFIDENCE[held]} the plan takes passes to last {passes} times and first tokens {firsts} times as "
             f"long as expected: {held}% of measurements that the fit had not seen stayed within that."
         )
+
+
+def _apart(scenario: Scenario, found: Plan) -> Iterator[str]:
+    """Whether prefill and decode apart take part in the plan, and what that saves."""
+    best = found.best
+    if not scenario.disaggregated or best is None:
+        return
+    if best.readers is None:
+        if found.apart is None:
+            yield "Prefill and decode apart were tried: no such workers are predicted to meet the targets."
+            return
+        usd = show(found.apart.usd_per_hour, "$")
+        why = (
+            "one replica that does both is enough for this load"
+            if best.replicas == 1
+            else "whole workers of both kinds cost no less than replicas that do both"
+        )
+        yield f"Prefill and decode apart were tried and save nothing here: {usd} an hour as predicted, as {why}."
+        return
+    if found.together is None:
+        yield "Prefill and decode run apart: together, none of the set-ups meets the targets."
+    else:
+        one = found.together.candidate
+        saved = quantities.percent(1 - best.usd_per_hour / one.usd_per_hour)
+        yield (
+            f"Prefill and decode apart save {saved}: together, the cheapest takes {show(one.usd_per_hour, '$')} an "
+            f"hour, as prompts interrupt its decodes, and a batch is {quantities.digits(one.batch)} where decode "
+            f"workers have {quantities.digits(best.batch)}."
+        )
+    if scenario.fabric == "same" and best.total_gpus > NODE:
+        yield "Caches move between machines as fast as within one here, which is rarely so: choose the link below."
 
 
 def _machines(scenario: Scenario, found: Plan) -> Iterator[str]:

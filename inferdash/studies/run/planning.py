@@ -7,18 +7,21 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.formula import Number, section, unrecorded
-from inferdash.physics import steady_state
+from inferdash.physics import disaggregation, steady_state
 from inferdash.physics.confidence import FIRSTS, slower
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.expected import expected_pass
-from inferdash.physics.parallelism import Fabric
+from inferdash.physics.parallelism import Fabric, Layout
 from inferdash.physics.passes import one_pass
 from inferdash.scenario import BASE, Scenario
+from inferdash.scenario.disaggregating import SAME
 from inferdash.scenario.speculating import NONE, SPECULATED
 from inferdash.serving import planner
+from inferdash.serving.candidates import Readers
 from inferdash.serving.commands import SLACK, Command, commands
-from inferdash.serving.curves import Curves, curves_of, deployment_of
+from inferdash.serving.curves import Curves, curves_of
 from inferdash.serving.offers import NODE, Demand, Offer, Room, started_for
+from inferdash.serving.placed import deployment_of
 from inferdash.serving.planner import Plan
 from inferdash.serving.requests import Floats
 from inferdash.studies.run.simulation import only
@@ -88,7 +91,7 @@ _READ: Final = frozenset(
             "speed",
         ),
         *SPECULATED,
-        *("fabric", "fabric_bandwidth", "fabric_latency"),
+        *("disaggregated", "fabric", "fabric_bandwidth", "fabric_latency"),
         *("target_first", "target_between", "confidence", "considered", "formats", "own_rents", "most_gpus", "seed"),
     }
 )
@@ -121,8 +124,9 @@ def _planned(scenario: Scenario) -> Plan | None:
 
 
 def _scored(scenario: Scenario) -> int:
-    """Accelerators times formats, with and without proposals."""
-    return len(scenario.considered) * len(scenario.formats) * (2 if scenario.proposals else 1)
+    """Accelerators times formats, with and without proposals, together and apart."""
+    ways = (2 if scenario.proposals else 1) * (2 if scenario.disaggregated else 1)
+    return len(scenario.considered) * len(scenario.formats) * ways
 
 
 @lru_cache(maxsize=4)
@@ -166,6 +170,7 @@ def offer(scenario: Scenario) -> Offer:
         most_gpus=scenario.most_gpus,
         proposals=scenario.proposals,
         fabric=_fabric(scenario),
+        apart=scenario.disaggregated,
     )
 
 
@@ -180,11 +185,10 @@ def changes(scenario: Scenario) -> dict[str, Any]:
     found = planned(scenario)
     if found is None or found.best is None:
         return {}
-    one, layout = found.best, found.best.layout
-    if one.replicas > _MOST_REPLICAS or scenario.demand_per_s < _LEAST_LOAD:
+    one, layout, readers = found.best, found.best.layout, found.best.readers
+    if max(one.replicas, 4 * readers.workers if readers else 0) > _MOST_REPLICAS or scenario.demand_per_s < _LEAST_LOAD:
         return {}
-    alone = [name for name in ("tensor", "pipeline", "data") if getattr(layout, name) > 1]
-    kind = "even" if not alone else "expert" if alone == ["data"] else alone[0] if len(alone) == 1 else "mixed"
+    kind = _kind(layout)
     return {name: getattr(BASE, name) for name in _AS_PLANNED} | {
         "accelerator": one.accelerator,
         "weights": one.weights,
@@ -200,9 +204,32 @@ def changes(scenario: Scenario) -> dict[str, Any]:
         "rule": "turns",
         "places": one.places,
         "pass_tokens": offer(scenario).pass_tokens,
-        "rent": one.usd_per_hour / one.total_gpus,
+        "rent": (one.usd_per_hour - (readers.usd_per_hour if readers else 0)) / (one.replicas * one.gpus),
         "batch": max(1, round(one.batch)),
         "speculation": scenario.speculation if one.proposals else NONE,
+        **_read_by(readers),
+    }
+
+
+def _kind(layout: Layout) -> str:
+    """The id of a layout in links."""
+    alone = [name for name in ("tensor", "pipeline", "data") if getattr(layout, name) > 1]
+    return "even" if not alone else "expert" if alone == ["data"] else alone[0] if len(alone) == 1 else "mixed"
+
+
+def _read_by(readers: Readers | None) -> dict[str, Any]:
+    """The fields of prefill workers: off where there are none."""
+    if readers is None:
+        return {"disaggregated": False}
+    return {
+        "disaggregated": True,
+        "prefill_workers": readers.workers,
+        "prefill_accelerator": readers.accelerator,
+        "prefill_gpus": readers.layout.gpus,
+        "prefill_layout": _kind(readers.layout) if readers.layout.gpus > 1 else SAME,
+        "prefill_weights": readers.weights,
+        "prefill_rent": readers.usd_per_hour / readers.total_gpus,
+        "transfer": BASE.transfer,
     }
 
 
@@ -227,11 +254,30 @@ def worked(scenario: Scenario) -> None:
         context=asked.tokens,
         places=best.places,
     )
+    readers = machine
+    if best.readers:
+        readers = deployment_of(
+            given,
+            (best.readers.accelerator,),
+            weights=best.readers.weights,
+            cache=best.cache,
+            layout=best.readers.layout,
+            context=asked.tokens,
+            places=best.readers.places,
+        )
     past = asked.prompt + asked.answer / 2
     with section("A prefill"):
-        reading_s = _pass_s(machine, given, requests=1, positions=asked.prompt - asked.found, past=asked.found)
+        reading_s = _pass_s(readers, given, requests=1, positions=asked.prompt - asked.found, past=asked.found)
     with section("A decode pass at the mean batch"):
         writing_s = _pass_s(machine, given, requests=best.batch * best.layout.data, positions=1, past=past)
+    if best.readers:
+        with section("Prefill and decode workers"):
+            both = {"prefill_s": reading_s, "batch": best.batch, "passes": asked.answer - 1, "pass_s": writing_s}
+            disaggregation.prefill_workers_per_decode_worker(**both)
+            disaggregation.carried_apart_per_s(
+                prefill_workers=best.readers.workers * best.readers.layout.data, decode_workers=best.groups, **both
+            )
+        return
     with section("A replica"):
         carried = steady_state.carried_per_s(
             batch=best.batch, prefill_s=reading_s, passes=asked.answer - 1, pass_s=writing_s

@@ -329,7 +329,7 @@ def _ran(
         apart = _apart(scenario, prefill, who, stage, copies=copies[1])
         if apart is None:
             return None
-        told_late = scenario.speed == "expected" and scenario.engine in FIRST_FROM_DECODE
+        told_late = scenario.speed == "expected" and scenario.program.name in FIRST_FROM_DECODE
         served = apart.whole(first_from_decode=told_late)
     return Run(
         asked=who,

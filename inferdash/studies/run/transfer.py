@@ -1,13 +1,9 @@
 """How long the caches of a scenario are on their way from prefill to decode workers, and how many the links carry."""
 
-from typing import Any
-
 import numpy as np
 
-from inferdash.formula import Number
 from inferdash.physics import disaggregation
-from inferdash.physics.deployment import Deployment
-from inferdash.physics.memory import cache_bytes_of_one
+from inferdash.physics.disaggregation import part_bytes
 from inferdash.physics.parallelism import Fabric
 from inferdash.scenario import Scenario
 from inferdash.serving.apart import Transfer
@@ -16,13 +12,8 @@ from inferdash.serving.requests import Ints
 
 def link_of(scenario: Scenario, prefill: Scenario) -> Fabric | None:
     """The link that caches take; None where its speed is not known."""
-    return scenario.transfer_link(gpus=scenario.replicas * scenario.gpus + prefill.replicas * prefill.gpus)
-
-
-def part_bytes(machine: Deployment, *, tokens: Number) -> Any:
-    """Bytes of the cache of one request on one accelerator, and so on its link."""
-    whole = cache_bytes_of_one(machine, tokens=tokens)
-    return whole / machine.gpus if machine.layout.even else whole
+    gpus = scenario.replicas * scenario.gpus + prefill.replicas * prefill.gpus
+    return disaggregation.transfer_link(prefill.hardware, scenario.hardware, scenario.between, gpus=gpus)
 
 
 def transfer_of(scenario: Scenario, prefill: Scenario, prompts: Ints) -> Transfer | None:

@@ -78,7 +78,12 @@ def _kept(scenario: Scenario, one: Candidate) -> Kept:
 
 
 def watts_of(scenario: Scenario, one: Candidate) -> float | None:
-    """Expected watts of one GPU of a set-up while it writes at the batch of its load; None where not known."""
+    """Expected watts of one GPU of a set-up while it writes at the batch of its load; None where not known.
+
+    Nor where prefill workers read for it, as what GPUs draw on average is then of two kinds.
+    """
+    if one.readers:
+        return None
     machine = deploy(
         scenario.architecture,
         library.accelerators()[one.accelerator],
