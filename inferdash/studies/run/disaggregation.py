@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.formula import recording
+from inferdash.formula import unrecorded
 from inferdash.physics import disaggregation as physics
 from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.steady_state import carried_per_s, interrupted_pass_s
@@ -84,7 +84,7 @@ def worth(scenario: Scenario) -> Worth | None:
     batches = np.arange(1.0, most + 1)
     pass_s = _token_s(writing, past=one.prompt + one.answer // 2, most=most)
     groups, readers = one.replicas * one.sharing.data, prefill.replicas * prefill.sharing.data
-    with recording():
+    with unrecorded():
         alone = np.asarray(carried_per_s(batch=batches, prefill_s=0.0, passes=passes, pass_s=pass_s))
         together = np.asarray(carried_per_s(batch=batches, prefill_s=here_s, passes=passes, pass_s=pass_s))
         between_s = np.asarray(interrupted_pass_s(pass_s=pass_s, carried_per_s=together, prefill_s=here_s))
