@@ -1,20 +1,22 @@
 """Blocks of prompts over many random steps: none is lost, none is there twice, and nothing in use gives way.
 
-    python -m bench.sweep_blocks [--steps 1000000] [--seed 0]
+    python -m bench.sweep_blocks [--count 1000000] [--seed 0]
 
 A step is a row of the simulator's log. Each case is one of those that the tests go through pass by pass; afterwards the
 lists of what is kept, on the GPUs and below them, are walked from both ends and counted.
 """
 
-import argparse
+import sys
 from collections.abc import Iterator
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bench.sweep import swept
 from inferdash.serving.pass_times import PassTimes
 from inferdash.serving.replica import run
-from inferdash.serving.requests import Requests
+from inferdash.serving.requests import Floats, Requests
 from inferdash.serving.scheduling import Scheduling
 from inferdash.serving.state import (
     GONE,
@@ -31,7 +33,7 @@ from inferdash.serving.state import (
 from tests.serving.test_tiers import random_sessions
 
 
-def stepped(who: Requests, times: PassTimes, how: Scheduling) -> tuple[State, np.ndarray]:
+def stepped(who: Requests, times: PassTimes, how: Scheduling) -> tuple[State, Floats]:
     """The state after all have ended, and the log."""
     pages = np.ceil((who.prompt + who.answer + times.checked - 2) / how.page)
     fits, turns = pages <= (inf if how.pages is None else how.pages), who.turns
@@ -49,20 +51,22 @@ def stepped(who: Requests, times: PassTimes, how: Scheduling) -> tuple[State, np
     return state, run(first, Routes(in_turn=True, aware=False, slack=8), state)
 
 
-def walked(older: np.ndarray, newer: np.ndarray, oldest: int, newest: int) -> list[int]:
+def walked(older: NDArray[np.int32], newer: NDArray[np.int32], oldest: int, newest: int) -> list[int]:
     """A list from its oldest on; empty where it is not the same from its newest on."""
-    found, name = [], oldest
+    found: list[int] = []
+    name = oldest
     while name != NONE:
         found.append(int(name))
         name = newer[name]
-    back, name = [], newest
+    back: list[int] = []
+    name = newest
     while name != NONE:
         back.append(int(name))
         name = older[name]
     return found if found == back[::-1] and len({*found}) == len(found) else [-1]
 
 
-def wrong(state: State, log: np.ndarray, how: Scheduling) -> Iterator[str]:
+def wrong(state: State, log: Floats, how: Scheduling) -> Iterator[str]:
     """What does not hold after all have ended."""
     me, blocks, below = state.replicas.one.view(np.recarray)[0], state.blocks, state.below
     most = how.pages or 0
@@ -87,21 +91,21 @@ def wrong(state: State, log: np.ndarray, how: Scheduling) -> Iterator[str]:
             yield "host memory does not have the newest"
 
 
-def main() -> None:
-    """Prints the seed, the steps and what was found."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    steps, seed, found = 0, given.seed * 1_000_000, []
-    while steps < given.steps:
-        who, times, how = random_sessions(seed)
+def findings(steps: int, seed: int) -> Iterator[str]:
+    """A sentence for each finding, an empty one for each case without."""
+    went, case = 0, seed * 1_000_000
+    while went < steps:
+        who, times, how = random_sessions(case)
         state, log = stepped(who, times, how)
-        found += [f"case {seed}: {what}" for what in wrong(state, log, how)]
-        steps, seed = steps + len(log), seed + 1
-    print(f"seed {given.seed}: {seed - given.seed * 1_000_000:,} cases, {steps:,} steps, {len(found)} findings")
-    print("\n".join(found[:20]))
+        yield from (f"case {case}: {what}" for what in wrong(state, log, how))
+        yield ""
+        went, case = went + len(log), case + 1
+
+
+def main() -> int:
+    """Goes through so many steps of random cases."""
+    return swept("blocks of prompts, over random steps", 1_000_000, findings)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
