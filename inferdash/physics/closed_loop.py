@@ -7,7 +7,7 @@ after it came, of whatever kind those are: where many come at once they read the
 
 from collections import deque
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final
 
@@ -144,7 +144,7 @@ def _one_chunk(waiting: deque[tuple[int, int]], chunk: int) -> tuple[int, list[i
     return chunk - room, done
 
 
-@cache
+@lru_cache(maxsize=4096)
 def waits(load: Load, intake: Intake) -> Waits:
     """Which passes the requests of a test wait for."""
     chunk, mixes, delay, poll = intake.chunk, intake.mixes, intake.delay, intake.poll
