@@ -113,7 +113,7 @@ class Records:
                 return None, request
             if self.kind == "unknown":
                 self.kind = "usage"
-            if record.get("type") in OF_TURNS:
+            if type(kind := record.get("type")) is str and kind in OF_TURNS:
                 record = self.turns.opened(record)
             said = self.reader.read(record, text)
             if said is not None and TURN in record:

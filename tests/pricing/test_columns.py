@@ -50,6 +50,7 @@ def test_a_random_log_is_the_same_to_both_readers(seed: int) -> None:
         line(model=None, requests=7),
         b"{\n",
         b"\xff\n",
+        line(type={}),
     ],
 )
 def test_an_odd_line_among_plain_ones_is_read_or_named_as_ever(odd: bytes) -> None:
