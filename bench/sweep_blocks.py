@@ -21,9 +21,13 @@ from inferdash.serving.scheduling import Scheduling
 from inferdash.serving.state import (
     GONE,
     HOST,
+    NEWER,
     NONE,
+    OLDER,
+    WHERE,
     Routes,
     State,
+    ahead_of,
     below_of,
     blocks_of,
     book_of,
@@ -41,11 +45,12 @@ def stepped(who: Requests, times: PassTimes, how: Scheduling) -> tuple[State, Fl
     below = below_of(blocks, how)
     state = State(
         replicas_of(1, how, requests=len(who), follow=bool(turns)),
-        book_of(who, fits),
+        book_of(who),
         times.tables,
         rules_of(how, times, blocks=blocks, below=below, follow=bool(turns)),
         blocks,
         below,
+        ahead_of(who, fits),
     )
     first = np.flatnonzero(turns.waits == 0 if turns else fits)
     return state, run(first, Routes(in_turn=True, aware=False, slack=8), state)
@@ -82,12 +87,12 @@ def wrong(state: State, log: Floats, how: Scheduling) -> Iterator[str]:
     if int(blocks.pages[kept].sum()) != me.cached or me.cached > most:
         yield "pages that are kept are not those of the blocks"
     if state.how.keeps_below:
-        there = walked(below.older[0], below.newer[0], me.below_oldest, me.below_newest)
-        if sorted(there) != np.flatnonzero(below.where[0] != GONE).tolist() or len(there) != me.below:
+        there = walked(below.blocks[0, :, OLDER], below.blocks[0, :, NEWER], me.below_oldest, me.below_newest)
+        if sorted(there) != np.flatnonzero(below.blocks[0, :, WHERE] != GONE).tolist() or len(there) != me.below:
             yield "what is below is not what the list has"
-        if me.below > below.room[1] or me.in_host != int((below.where[0] == HOST).sum()):
+        if me.below > below.numbers[1] or me.in_host != int((below.blocks[0, :, WHERE] == HOST).sum()):
             yield "below is more than has room"
-        if [int(below.where[0, name]) for name in there[::-1][: me.in_host]] != [HOST] * int(me.in_host):
+        if [int(below.blocks[0, name, WHERE]) for name in there[::-1][: me.in_host]] != [HOST] * int(me.in_host):
             yield "host memory does not have the newest"
 
 

@@ -8,12 +8,12 @@ from inferdash.serving.state import NONE, Book, State
 @inlined
 def follow(r: int, one: int, state: State) -> None:
     """A request has ended: those that waited for it alone come after their pause."""
-    me, book, later = state.replicas.one[r], state.book, state.replicas.later[r]
-    for place in range(book.after_first[one], book.after_first[one + 1]):
-        other = book.after[place]
-        book.waits[other] -= 1
-        if book.waits[other] == 0:
-            book.arrival_s[other] = me.now_s + book.pause_s[other]
+    me, book, ahead, later = state.replicas.one[r], state.book, state.ahead, state.replicas.later[r]
+    for place in range(ahead.one[one].first, ahead.one[one].last):
+        other = ahead.after[place]
+        ahead.one[other].waits -= 1
+        if ahead.one[other].waits == 0:
+            book.arrival_s[other] = me.now_s + ahead.one[other].pause_s
             book.replica[other] = r
             _add(later, me.later, other, book)
             me.later += 1

@@ -9,7 +9,7 @@ from inferdash.serving.replica import run
 from inferdash.serving.requests import Requests, requests
 from inferdash.serving.scheduling import Routing, Scheduling
 from inferdash.serving.served import Served, Steps
-from inferdash.serving.state import State, below_of, blocks_of, book_of, replicas_of, routes_of, rules_of
+from inferdash.serving.state import State, ahead_of, below_of, blocks_of, book_of, replicas_of, routes_of, rules_of
 
 
 def prepare() -> None:
@@ -49,13 +49,13 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
             f" many, not for {times.tokens} and {times.positions}"
         )
     replicas = replicas_of(routing.replicas, how, requests=len(coming), follow=bool(turns))
-    book, blocks = book_of(coming, fits), blocks_of(coming, how, replicas=routing.replicas)
-    below = below_of(blocks, how)
+    book, blocks = book_of(coming), blocks_of(coming, how, replicas=routing.replicas)
+    below, ahead = below_of(blocks, how), ahead_of(coming, fits)
     rules = rules_of(how, times, blocks=blocks, below=below, follow=bool(turns))
     log = run(
         np.flatnonzero(turns.waits == 0 if turns else fits),
         routes_of(routing),
-        State(replicas, book, times.tables, rules, blocks, below),
+        State(replicas, book, times.tables, rules, blocks, below, ahead),
     )
     order = np.argsort(log[:, 0], kind="stable")
     ends = np.searchsorted(log[order, 0], np.arange(1, routing.replicas))
@@ -67,7 +67,7 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
         preemptions=book.preemptions,
         replica=book.replica,
         found=book.found,
-        reloaded=book.reloaded,
+        reloaded=ahead.one["reloaded"],
         evicted=replicas.one["evicted"],
         steps=tuple(Steps(rows) for rows in np.split(log[order, 1:], ends)),
     )

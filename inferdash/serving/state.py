@@ -16,6 +16,22 @@ GONE: Final = 0
 HOST: Final = 1
 SSD: Final = 2
 """Where a block is below the GPUs."""
+WHERE: Final = 0
+OLDER: Final = 1
+NEWER: Final = 2
+"""What is known of a block there."""
+_AHEAD: Final = np.dtype(
+    [
+        ("reloaded", np.int64),  # tokens that were moved in, when it was first taken in
+        ("ready_s", np.float64),  # when what is moved in for it is there
+        ("fits", np.bool_),  # whether it alone fits into the cache
+        ("pause_s", np.float64),  # from the end of those that it waits for until it comes
+        ("waits", np.int64),  # for how many it still waits
+        ("first", np.int64),  # where those who wait for it begin
+        ("last", np.int64),  # and where they end
+    ],
+    align=True,
+)
 _REPLICA: Final = np.dtype(
     [
         ("now_s", np.float64),
@@ -76,20 +92,18 @@ class Book(NamedTuple):
     first_token_s: Floats
     finish_s: Floats
     preemptions: Ints
-    reloaded: Ints
-    """Tokens that were moved in from host memory or an SSD, when it was first taken in."""
-    ready_s: Floats
-    """When what is moved in for it is there."""
-    fits: NDArray[np.bool_]
-    """Whether it alone fits into the cache."""
+
+
+class Ahead(NamedTuple):
+    """What is known of requests whose blocks are moved in, or that follow on others.
+
+    As few arrays as can be: each costs time wherever the state is handed on.
+    """
+
+    one: NDArray[Any]
+    """Of each, by name."""
     after: Ints
     """Who waits for each, one after another."""
-    after_first: Ints
-    """Where those who wait for each begin in them; nothing where nobody waits for anybody."""
-    pause_s: Floats
-    """From the end of those that it waits for until it comes."""
-    waits: Ints
-    """For how many it still waits."""
 
 
 class Replicas(NamedTuple):
@@ -137,21 +151,16 @@ class Blocks(NamedTuple):
 
 
 class Below(NamedTuple):
-    """Blocks in host memory and on an SSD: arrays with a row a replica, in one list by when they were last used.
+    """Blocks in host memory and on an SSD, in one list a replica by when they were last used.
 
     The newest of a list are in host memory, as many as have room there.
     """
 
-    where: NDArray[np.int8]
-    """By block: `GONE`, `HOST` or `SSD`."""
-    older: NDArray[np.int32]
-    newer: NDArray[np.int32]
-    room: Ints
-    """Blocks of host memory, and of both together."""
-    block_s: Floats
-    """Seconds in which a block comes from host memory, and from an SSD."""
-    latency_s: Floats
-    """A number: until the first byte comes."""
+    blocks: NDArray[np.int32]
+    """By replica and block: where it is (`GONE`, `HOST` or `SSD`), and who was used before and after it (`WHERE`,
+    `OLDER`, `NEWER`)."""
+    numbers: Floats
+    """Blocks that have room in host memory, and in both; seconds of a block from each; and until its first byte."""
 
 
 class Rules(NamedTuple):
@@ -198,10 +207,11 @@ class State(NamedTuple):
     how: Rules
     blocks: Blocks
     below: Below
+    ahead: Ahead
 
 
-def book_of(requests: Requests, fits: NDArray[np.bool_]) -> Book:
-    """The requests before any has come; `fits` says whether each alone fits into the cache."""
+def book_of(requests: Requests) -> Book:
+    """The requests before any has come."""
     count, turns = len(requests), requests.turns
     prefix = np.unique(requests.prefix, return_inverse=True)[1]
     prefix[requests.prefix < 0] = NONE
@@ -221,14 +231,17 @@ def book_of(requests: Requests, fits: NDArray[np.bool_]) -> Book:
         first_token_s=never.copy(),
         finish_s=never.copy(),
         preemptions=zero.copy(),
-        reloaded=zero.copy(),
-        ready_s=np.zeros(count),
-        fits=fits,
-        after=turns.after.copy() if turns else zero[:0].copy(),
-        after_first=turns.first.copy() if turns else zero[:0].copy(),
-        pause_s=np.array(turns.pause_s) if turns else np.zeros(0),
-        waits=turns.waits.copy() if turns else zero[:0].copy(),
     )
+
+
+def ahead_of(requests: Requests, fits: NDArray[np.bool_]) -> Ahead:
+    """The same before any has come; `fits` says whether each alone fits into the cache."""
+    turns, one = requests.turns, np.zeros(len(requests), dtype=_AHEAD)
+    one["fits"] = fits
+    if turns:
+        one["pause_s"], one["waits"] = turns.pause_s, turns.waits
+        one["first"], one["last"] = turns.first[:-1], turns.first[1:]
+    return Ahead(one=one, after=turns.after.copy() if turns else np.zeros(0, dtype=np.int64))
 
 
 def replicas_of(count: int, how: Scheduling, *, requests: int, follow: bool) -> Replicas:
@@ -284,13 +297,13 @@ def below_of(blocks: Blocks, how: Scheduling) -> Below:
     tiers, (block, pages) = how.tiers, blocks.block.tolist()
     host, ssd = tiers.host_pages // pages, tiers.ssd_pages // pages
     shape = blocks.users.shape if host + ssd else (len(blocks.users), 0)
+    found = np.zeros((*shape, 3), dtype=np.int32)
+    found[:, :, OLDER:] = NONE
     return Below(
-        where=np.full(shape, GONE, dtype=np.int8),
-        older=np.full(shape, NONE, dtype=np.int32),
-        newer=np.full(shape, NONE, dtype=np.int32),
-        room=np.array([host, host + ssd]),
-        block_s=block * np.array([tiers.host_token_s, tiers.ssd_token_s]),
-        latency_s=np.array([tiers.latency_s]),
+        blocks=found,
+        numbers=np.array(
+            [host, host + ssd, block * tiers.host_token_s, block * tiers.ssd_token_s, tiers.latency_s], dtype=np.float64
+        ),
     )
 
 
@@ -309,7 +322,7 @@ def rules_of(how: Scheduling, times: PassTimes, *, blocks: Blocks, below: Below,
         finds=bool(blocks.users.shape[1]),
         checked=times.checked,
         tokens_per_pass=times.tokens_per_pass,
-        keeps_below=bool(below.where.shape[1]),
+        keeps_below=bool(below.blocks.shape[1]),
         writes_back=how.tiers.write == "back",
         follows=follow,
     )

@@ -2,7 +2,7 @@
 
 from inferdash.compiled import inlined
 from inferdash.serving.pass_times import Tables
-from inferdash.serving.state import GONE, HOST, NONE, SSD, State
+from inferdash.serving.state import GONE, HOST, NEWER, NONE, OLDER, SSD, WHERE, State
 
 
 @inlined
@@ -18,19 +18,19 @@ def reload(r: int, one: int, known: int, state: State) -> int:
     waits_s = _queue_s(r, state)
     least_s = waits_s + alone_s(known * block, book.goal[one], state)
     start_s = max(me.now_s, me.link_s)
-    ready_s, best, place = start_s + below.latency_s[0], 0, known
+    ready_s, best, place = start_s + below.numbers[4], 0, known
     free_s = ready_s
-    while place < most and below.where[r, blocks.names[begin + place]] != GONE:
-        here = below.where[r, blocks.names[begin + place]]
-        ready_s += below.block_s[here - HOST]
+    while place < most and below.blocks[r, blocks.names[begin + place], WHERE] != GONE:
+        here = below.blocks[r, blocks.names[begin + place], WHERE]
+        ready_s += below.numbers[2 + here - HOST]
         place += 1
-        if place == most or below.where[r, blocks.names[begin + place]] != here:
+        if place == most or below.blocks[r, blocks.names[begin + place], WHERE] != here:
             whole_s = max(ready_s - me.now_s, waits_s) + alone_s(place * block, book.goal[one], state)
             if whole_s < least_s:
                 least_s, best, free_s = whole_s, place - known, ready_s
     if best:
-        book.ready_s[one] = free_s
-        me.link_s = free_s - below.latency_s[0]  # the next one's first bytes are on their way meanwhile
+        state.ahead.one[one].ready_s = free_s
+        me.link_s = free_s - below.numbers[4]  # the next one's first bytes are on their way meanwhile
     return best
 
 
@@ -72,7 +72,7 @@ def write_out(r: int, one: int, read: int, state: State) -> None:
     begin, end = blocks.first[one], blocks.first[one + 1]
     for place in range(min(end, begin + read // blocks.block[0]) - 1, begin - 1, -1):
         name = blocks.names[place]
-        if below.where[r, name] != GONE:
+        if below.blocks[r, name, WHERE] != GONE:
             _leave(r, name, state)
             _enter(r, name, state)
         elif not state.how.writes_back:
@@ -83,7 +83,7 @@ def write_out(r: int, one: int, read: int, state: State) -> None:
 def write_back(r: int, name: int, state: State) -> None:
     """A block gave way on the GPUs."""
     if state.how.writes_back:
-        if state.below.where[r, name] != GONE:
+        if state.below.blocks[r, name, WHERE] != GONE:
             _leave(r, name, state)
         _enter(r, name, state)
 
@@ -92,23 +92,23 @@ def write_back(r: int, name: int, state: State) -> None:
 def _enter(r: int, name: int, state: State) -> None:
     """A block that is not below goes last there; what has no room in host memory goes on to the SSD, and from it."""
     me, below = state.replicas.one[r], state.below
-    below.older[r, name], below.newer[r, name] = me.below_newest, NONE
+    below.blocks[r, name, OLDER], below.blocks[r, name, NEWER] = me.below_newest, NONE
     if me.below_newest == NONE:
         me.below_oldest = name
     else:
-        below.newer[r, me.below_newest] = name
+        below.blocks[r, me.below_newest, NEWER] = name
     me.below_newest = name
-    below.where[r, name] = HOST
+    below.blocks[r, name, WHERE] = HOST
     me.below += 1
     me.in_host += 1
     if me.host_oldest == NONE:
         me.host_oldest = name
-    if me.in_host > below.room[0]:
+    if me.in_host > below.numbers[0]:
         gone = me.host_oldest
-        below.where[r, gone] = SSD
-        me.host_oldest = below.newer[r, gone]
+        below.blocks[r, gone, WHERE] = SSD
+        me.host_oldest = below.blocks[r, gone, NEWER]
         me.in_host -= 1
-    if me.below > below.room[1]:
+    if me.below > below.numbers[1]:
         _leave(r, me.below_oldest, state)
 
 
@@ -116,17 +116,17 @@ def _enter(r: int, name: int, state: State) -> None:
 def _leave(r: int, name: int, state: State) -> None:
     """A block is below no more."""
     me, below = state.replicas.one[r], state.below
-    older, newer = below.older[r, name], below.newer[r, name]
+    older, newer = below.blocks[r, name, OLDER], below.blocks[r, name, NEWER]
     if me.host_oldest == name:
         me.host_oldest = newer
     if older == NONE:
         me.below_oldest = newer
     else:
-        below.newer[r, older] = newer
+        below.blocks[r, older, NEWER] = newer
     if newer == NONE:
         me.below_newest = older
     else:
-        below.older[r, newer] = older
-    me.in_host -= below.where[r, name] == HOST
-    below.where[r, name] = GONE
+        below.blocks[r, newer, OLDER] = older
+    me.in_host -= below.blocks[r, name, WHERE] == HOST
+    below.blocks[r, name, WHERE] = GONE
     me.below -= 1
