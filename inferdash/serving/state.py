@@ -20,6 +20,25 @@ WHERE: Final = 0
 OLDER: Final = 1
 NEWER: Final = 2
 """What is known of a block there."""
+_BOOK: Final = np.dtype(
+    [
+        ("arrival_s", np.float64),
+        ("last", np.int64),  # tokens in the cache when the answer has ended: its last token is not
+        ("prefix", np.int64),  # a number of its prefix, or none
+        ("found", np.int64),  # tokens
+        ("replica", np.int64),  # where it runs; none where it is refused
+        ("goal", np.int64),  # tokens that its cache has after reading
+        ("at", np.int64),  # tokens that its cache has while it reads
+        ("past", np.int64),  # its tokens in the cache less the passes of its replica, while it writes
+        ("joined", np.int64),  # its number among those that began to write
+        ("behind", np.int64),  # who came next to the same replica, or none
+        ("started_s", np.float64),
+        ("first_token_s", np.float64),
+        ("finish_s", np.float64),
+        ("preemptions", np.int64),
+    ],
+    align=True,
+)
 _AHEAD: Final = np.dtype(
     [
         ("reloaded", np.int64),  # tokens that were moved in, when it was first taken in
@@ -68,30 +87,10 @@ _REPLICA: Final = np.dtype(
 
 
 class Book(NamedTuple):
-    """What is known of each request, and what becomes of it: arrays with a row a request."""
+    """What is known of each request, and what becomes of it."""
 
-    arrival_s: Floats
-    last: Ints
-    """Tokens in the cache when the answer has ended: its last token is not."""
-    prefix: Ints
-    """A number of its prefix, or none."""
-    found: Ints
-    replica: Ints
-    """Where it runs; none where it is refused."""
-    goal: Ints
-    """Tokens that its cache has after reading."""
-    at: Ints
-    """Tokens that its cache has while it reads."""
-    past: Ints
-    """Its tokens in the cache less the passes of its replica, while it writes."""
-    joined: Ints
-    """Its number among those that began to write."""
-    behind: Ints
-    """Who came next to the same replica, or none."""
-    started_s: Floats
-    first_token_s: Floats
-    finish_s: Floats
-    preemptions: Ints
+    one: NDArray[Any]
+    """Of each, by name: one array, as each costs time wherever the state is handed on."""
 
 
 class Ahead(NamedTuple):
@@ -212,26 +211,16 @@ class State(NamedTuple):
 
 def book_of(requests: Requests) -> Book:
     """The requests before any has come."""
-    count, turns = len(requests), requests.turns
+    one = np.zeros(len(requests), dtype=_BOOK)
     prefix = np.unique(requests.prefix, return_inverse=True)[1]
     prefix[requests.prefix < 0] = NONE
-    never, zero = np.full(count, inf), np.zeros(count, dtype=np.int64)
-    return Book(
-        arrival_s=np.array(requests.arrival_s) if turns else np.ascontiguousarray(requests.arrival_s),
-        last=requests.prompt + requests.answer - 1,
-        prefix=prefix,
-        found=requests.found.copy(),
-        replica=np.full(count, NONE),
-        goal=requests.prompt.copy(),
-        at=requests.found.copy(),
-        past=zero.copy(),
-        joined=zero.copy(),
-        behind=zero.copy(),
-        started_s=never.copy(),
-        first_token_s=never.copy(),
-        finish_s=never.copy(),
-        preemptions=zero.copy(),
-    )
+    one["arrival_s"], one["prefix"] = requests.arrival_s, prefix
+    one["last"], one["goal"] = requests.prompt + requests.answer - 1, requests.prompt
+    one["found"] = one["at"] = requests.found
+    one["replica"] = NONE
+    for name in ("started_s", "first_token_s", "finish_s"):
+        one[name] = inf
+    return Book(one=one)
 
 
 def ahead_of(requests: Requests, fits: NDArray[np.bool_]) -> Ahead:
