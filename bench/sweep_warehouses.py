@@ -43,7 +43,7 @@ def table_of(source: random.Random) -> list[dict[str, Any]]:
     """The rows of one table."""
     plain, others = source.choice(_COLUMNS)
     odd = source.choice((0.0, 0.03))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number in range(source.choice((1, 30, 200))):
         prompt, answer = source.randrange(1, 300_000), source.randrange(5000)
         moment = _START + timedelta(seconds=number * 5000 + source.randrange(4000))
