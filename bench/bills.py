@@ -55,7 +55,7 @@ _READ: Final = """
 import sys
 from inferdash.facts.price_names import edges
 from inferdash.pricing.tally import counted
-from inferdash.pricing.traces import Trace
+from inferdash.pricing.logs.traces import Trace
 engine = None
 if sys.argv[2] == "blocks":
     from inferdash.pricing.columns.engine import Engine as engine

@@ -16,8 +16,8 @@ from bench.pairs import ratio
 from inferdash.facts import library
 from inferdash.facts.prices import Rates, entered
 from inferdash.pricing.kept import Rules
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import replay
-from inferdash.pricing.traces import Trace
 from inferdash.scenario import BASE
 from inferdash.serving.pass_times import pass_times
 from inferdash.serving.requests import poisson, requests

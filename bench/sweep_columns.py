@@ -20,8 +20,8 @@ from bench.bounded import arguments
 from inferdash.facts.price_names import edges
 from inferdash.pricing.columns.engine import Engine
 from inferdash.pricing.kept import Rules
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import Counts, Group, Sums, counted
-from inferdash.pricing.traces import Trace
 
 RECORDS: Final = json.loads((Path(__file__).parent.parent / "tests/pricing/usage_records.json").read_text("utf-8"))
 RULES: Final = (Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=True),)

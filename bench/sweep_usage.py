@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple
 
 from inferdash.facts.prices import Rates, entered
 from inferdash.pricing.kept import Rules
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import replay
-from inferdash.pricing.traces import Trace
 
 SEED: Final = 20261130
 EACH: Final = 1000

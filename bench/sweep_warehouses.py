@@ -21,12 +21,12 @@ import ibis
 from bench.bounded import arguments
 from bench.sweep_columns import RULES, by_group
 from inferdash.facts.price_names import edges
-from inferdash.pricing.blocks import Written
 from inferdash.pricing.columns.kinds import as_record
 from inferdash.pricing.columns.warehouse import Warehouse
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.blocks import Written
+from inferdash.pricing.logs.records import Records
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import counted
-from inferdash.pricing.traces import Trace
 
 _COLUMNS: Final = (
     ("ts model prompt_tokens completion_tokens", "cost"),

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from inferdash.facts.price_names import edges
-from inferdash.pricing.blocks import Written
-from inferdash.pricing.engines import engine, has_packages
-from inferdash.pricing.packed import Folder
-from inferdash.pricing.records import Records
-from inferdash.pricing.resumed import Kept, resumed
+from inferdash.pricing.logs.blocks import Written
+from inferdash.pricing.logs.engines import engine, has_packages
+from inferdash.pricing.logs.packed import Folder
+from inferdash.pricing.logs.records import Records
+from inferdash.pricing.logs.resumed import Kept, resumed
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import Counts, counted
-from inferdash.pricing.traces import Trace
 from inferdash.studies.price import bill
 
 T = TypeVar("T")

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from inferdash.facts import library, prices
 from inferdash.facts.prices import PriceList, Rates, Tier, price_list
 from inferdash.pricing.kept import Rules
+from inferdash.pricing.logs.usage import usage
 from inferdash.pricing.prompt_cache import storage_usd
 from inferdash.pricing.replay import Request
 from inferdash.pricing.tally import replay
 from inferdash.pricing.tokens import InconsistentUsageError, Tokens, bill, of_total, without_cache
-from inferdash.pricing.usage import usage
 
 D = Decimal
 CASES = {case["id"]: case for case in json.loads((Path(__file__).parent / "pricing_cases.json").read_text())["cases"]}

@@ -17,9 +17,9 @@ pytest.importorskip("ibis", reason="the engine is an extra of the package: infer
 from bench.sweep_columns import by_group, differs, log_of
 from inferdash.facts.price_names import edges
 from inferdash.pricing.columns.engine import Engine
-from inferdash.pricing.packed import Folder
+from inferdash.pricing.logs.packed import Folder
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import Summed, counted
-from inferdash.pricing.traces import Trace
 
 OPENAI = {"prompt_tokens": 1000, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 600}}
 

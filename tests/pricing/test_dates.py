@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferdash.pricing import dates
-from inferdash.pricing.values import UnreadLineError, time_of
+from inferdash.pricing.logs import dates
+from inferdash.pricing.logs.values import UnreadLineError, time_of
 
 DAYS = st.dates(date(2020, 1, 1), date(2035, 12, 31))
 

@@ -16,16 +16,16 @@ import pytest
 
 from inferdash.facts.prices import Rates, entered
 from inferdash.pricing import tally
-from inferdash.pricing.blocks import Written
 from inferdash.pricing.dialects import documented
 from inferdash.pricing.dialects.declared import dialects
 from inferdash.pricing.dialects.reading import Reader
 from inferdash.pricing.kept import Rules
-from inferdash.pricing.packed import Folder
-from inferdash.pricing.recorded import recorded
+from inferdash.pricing.logs.blocks import Written
+from inferdash.pricing.logs.packed import Folder
+from inferdash.pricing.logs.recorded import recorded
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Replay
 from inferdash.pricing.tally import replay
-from inferdash.pricing.traces import Trace
 
 HERE: Final = Path(__file__).parent
 RECORDS: Final = json.loads((HERE / "usage_records.json").read_text(encoding="utf-8"))

@@ -21,9 +21,9 @@ from inferdash import shipped
 from inferdash.facts.price_names import edges
 from inferdash.pricing.in_parts import Parts, Work, counted_in_parts, on_dask
 from inferdash.pricing.kept import Rules
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Request, Split
 from inferdash.pricing.tally import Counts, counted
-from inferdash.pricing.traces import Trace
 
 RULES = Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=True)
 WAYS = (RULES, replace(RULES, renewed=False), replace(RULES, minimum_tokens=1024, increment_tokens=128, lifetime_s=60))

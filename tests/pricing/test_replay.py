@@ -15,10 +15,10 @@ from inferdash import shipped
 from inferdash.facts.prices import KINDS, PriceList, Rates, Tier, entered
 from inferdash.pricing import kept as module
 from inferdash.pricing.kept import Rules
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import NotRead, Replay, Request, Split
 from inferdash.pricing.tally import replay, replays
 from inferdash.pricing.tokens import Tokens, bill
-from inferdash.pricing.traces import Trace
 
 MOONCAKE = shipped("presets") / "traces" / "mooncake_conversation_first1200s.jsonl.xz"
 LISTED = Rates(input=Decimal(2), output=Decimal(10), read=Decimal("0.10"), write=Decimal("2.50"))

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from inferdash.facts.price_names import edges
-from inferdash.pricing import resumed as module
-from inferdash.pricing.blocks import Written
-from inferdash.pricing.engines import has_packages
-from inferdash.pricing.packed import Folder
-from inferdash.pricing.resumed import Kept, resumed
+from inferdash.pricing.logs import resumed as module
+from inferdash.pricing.logs.blocks import Written
+from inferdash.pricing.logs.engines import has_packages
+from inferdash.pricing.logs.packed import Folder
+from inferdash.pricing.logs.resumed import Kept, resumed
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import Counts, counted
-from inferdash.pricing.traces import Trace
 
 
 def folder_of(tmp_path: Path) -> Path:

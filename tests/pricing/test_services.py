@@ -12,8 +12,8 @@ import pytest
 from inferdash.facts.price_names import edges
 from inferdash.facts.prices import UnknownModelError, price_list
 from inferdash.pricing.columns.engine import Engine
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import counted
-from inferdash.pricing.traces import Trace
 from inferdash.studies.price.bill import Bill, bill
 
 DAY = date(2026, 11, 30)

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash.facts.prices import Rates, entered
-from inferdash.pricing import file_notes, pieces, traces
 from inferdash.pricing.kept import Rules
+from inferdash.pricing.logs import file_notes, pieces, traces
+from inferdash.pricing.logs.traces import Trace
+from inferdash.pricing.logs.usage import UnreadLineError, usage
 from inferdash.pricing.replay import Replay, Request
 from inferdash.pricing.tally import replay
-from inferdash.pricing.traces import Trace
-from inferdash.pricing.usage import UnreadLineError, usage
 
 RULES = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=300, renewed=True)
 DOLLAR = entered(Rates(input=Decimal(1), output=Decimal(1)))
@@ -331,6 +331,7 @@ def test_repetition_and_disorder_are_said() -> None:
 
 def test_a_line_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traces, "PIECE", 100)
+    monkeypatch.setattr(traces, "_MORE", 100)
     monkeypatch.setattr(pieces, "LONGEST", 1000)
     good = '{"time": 0, "input": 5, "cached": 0, "output": 1, "note": "' + "x" * 500 + '"}\n'
     requests, problems, _ = read(good + good.replace("x", "xxx") + good.replace("5", "6"))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inferdash.pricing.traces import Trace
+from inferdash.pricing.logs.traces import Trace
 from inferdash.scenario import Scenario
 from inferdash.studies.price import own_requests, traffic
 from inferdash.ui import heavy

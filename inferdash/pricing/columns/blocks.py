@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inferdash.pricing.pieces import LONGEST
+from inferdash.pricing.logs.pieces import LONGEST
 
 BLOCK: Final = 1 << 26
 """Bytes of a block."""

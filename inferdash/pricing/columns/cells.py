@@ -8,7 +8,7 @@ import ibis
 
 from inferdash.pricing.dialects.services import SPELLED, STANDARD, YES
 from inferdash.pricing.dialects.shapes import TEXTS, Path
-from inferdash.pricing.values import MOST_TOKENS
+from inferdash.pricing.logs.values import MOST_TOKENS
 
 Form: TypeAlias = Literal["text", "key", "int", "moment", "real", "decimal", "time"]
 """How values are written: as texts, ids as their hashes (0 for an empty one), moments as microseconds since 1970, or as

@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 
 from inferdash.facts.price_names import edges
-from inferdash.pricing.blocks import Written
 from inferdash.pricing.columns.blocks import BLOCK, Block, RowBlock
 from inferdash.pricing.columns.cells import CENT
 from inferdash.pricing.columns.kinds import JsonLines, Kind, Parquet, Pieces, TableLines
@@ -29,9 +28,10 @@ from inferdash.pricing.columns.signs import hashed_text
 from inferdash.pricing.columns.sums import WHOLE, Lines
 from inferdash.pricing.columns.templates import Templates
 from inferdash.pricing.dialects.reading import Said
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.blocks import Written
+from inferdash.pricing.logs.records import Records
+from inferdash.pricing.logs.tables import Table
 from inferdash.pricing.replay import Request
-from inferdash.pricing.tables import Table
 from inferdash.pricing.tally import DATED_S, DAY_S, Group, Summed, Sums
 
 _MEMORY: Final = "1GB"

@@ -14,11 +14,11 @@ from inferdash.pricing.columns.lines import is_balanced
 from inferdash.pricing.columns.parts import Part, Rows
 from inferdash.pricing.columns.rows import TableRows
 from inferdash.pricing.columns.templates import Templates
-from inferdash.pricing.pieces import whole_lines
-from inferdash.pricing.records import Found, Records
+from inferdash.pricing.logs.pieces import whole_lines
+from inferdash.pricing.logs.records import Found, Records
+from inferdash.pricing.logs.tables import Table
+from inferdash.pricing.logs.values import Record
 from inferdash.pricing.replay import Request
-from inferdash.pricing.tables import Table
-from inferdash.pricing.values import Record
 
 Pieces: TypeAlias = Iterator[bytes]
 Some: TypeAlias = Block | RowBlock | list[bytes]

@@ -1,7 +1,7 @@
 """What is told of records that came as sums, as of those that are read one by one."""
 
 from inferdash.pricing.columns.sums import Found
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.records import Records
 from inferdash.pricing.tally import Summed
 
 

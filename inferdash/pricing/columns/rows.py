@@ -22,7 +22,7 @@ from inferdash.pricing.columns.parts import Part, Rows, halved, is_user, part, r
 from inferdash.pricing.columns.sums import MOST_COLUMNS
 from inferdash.pricing.dialects.plans import layout_of
 from inferdash.pricing.dialects.shapes import TEXTS, is_text_level
-from inferdash.pricing.tables import Table
+from inferdash.pricing.logs.tables import Table
 
 _KINDS = 5
 _MOST = min(MOST_COLUMNS, 26)

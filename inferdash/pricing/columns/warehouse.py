@@ -15,7 +15,7 @@ from inferdash.pricing.columns.parts import is_user
 from inferdash.pricing.columns.sums import MOST_COLUMNS, WHOLE, Lines
 from inferdash.pricing.dialects.plans import layout_of
 from inferdash.pricing.dialects.shapes import Path, is_text_level
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.records import Records
 from inferdash.pricing.replay import Request
 from inferdash.pricing.tally import Summed
 

@@ -22,7 +22,7 @@ from inferdash.pricing.dialects.names import (
 from inferdash.pricing.dialects.roles import KINDS, ROLES, SUMS, kind_of, role_of
 from inferdash.pricing.dialects.services import SERVED, of_batch
 from inferdash.pricing.dialects.shapes import Path, Seen, Shape, levels, paths
-from inferdash.pricing.values import Record, UnreadLineError
+from inferdash.pricing.logs.values import Record, UnreadLineError
 
 _SHORT: Final = 10
 """Letters up to which a name without "token" or "cache" is one only where counts are expected."""

@@ -7,7 +7,6 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from inferdash.pricing.dates import Order
 from inferdash.pricing.dialects.declared import bare_names, dialects, known_names, loose_names
 from inferdash.pricing.dialects.doubled import doubled
 from inferdash.pricing.dialects.fees import calls_in
@@ -17,7 +16,8 @@ from inferdash.pricing.dialects.plans import Layout, Plan, agreed, layout, layou
 from inferdash.pricing.dialects.roles import ANSWERS, SHELLS
 from inferdash.pricing.dialects.services import SERVED, STANDARD, YES, service_of
 from inferdash.pricing.dialects.shapes import TEXTS, Path, Shape, Shapes, is_hit, is_like, is_text_level
-from inferdash.pricing.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens, ungrouped
+from inferdash.pricing.logs.dates import Order
+from inferdash.pricing.logs.values import MOST_TOKENS, Record, UnreadLineError, time_of, tokens, ungrouped
 
 _MOST_SHAPES: Final = 512
 _USD_PER_TICK: Final = Decimal("1e-10")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from inferdash.facts.prices import SERVICES
 from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.shapes import Path
-from inferdash.pricing.values import UnreadLineError
+from inferdash.pricing.logs.values import UnreadLineError
 
 STANDARD: Final = "standard"
 SERVED: Final = ("service", "speed", "batch")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from inferdash.pricing.dialects.names import LONGEST_NAME, normal
-from inferdash.pricing.values import Record
+from inferdash.pricing.logs.values import Record
 
 Path: TypeAlias = tuple[str, ...]
 Shape: TypeAlias = Any

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from inferdash import quantities
 from inferdash.facts.engine import Engine
 from inferdash.formula import recording
-from inferdash.pricing.packed import Readable
+from inferdash.pricing.logs.packed import Readable
 from inferdash.scenario import Scenario
 from inferdash.studies.check import own_engine, score
 from inferdash.studies.check.score import NAMES, On, Scored, Summary

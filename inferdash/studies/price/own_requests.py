@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.pricing.packed import Readable
-from inferdash.pricing.traces import Trace
+from inferdash.pricing.logs.packed import Readable
+from inferdash.pricing.logs.traces import Trace
 from inferdash.scenario import Scenario
 from inferdash.serving.requests import Requests, Texts, Turns, requests
 from inferdash.studies.run import sessions

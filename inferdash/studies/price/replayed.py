@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from inferdash import quantities
 from inferdash.facts.prices import PriceList
-from inferdash.pricing.recorded import Recorded
+from inferdash.pricing.logs.recorded import Recorded
 from inferdash.pricing.replay import Replay
 
 

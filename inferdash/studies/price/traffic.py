@@ -10,17 +10,17 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts.price_names import edges, longest
 from inferdash.facts.prices import PriceList, Rates
-from inferdash.pricing.blocks import NAMES, SAY_IT, Written
-from inferdash.pricing.dates import Order
-from inferdash.pricing.engines import engine
 from inferdash.pricing.feature import DAYS
 from inferdash.pricing.kept import Rules
-from inferdash.pricing.packed import Folder, Readable
-from inferdash.pricing.recorded import Recorded, recorded
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.blocks import NAMES, SAY_IT, Written
+from inferdash.pricing.logs.dates import Order
+from inferdash.pricing.logs.engines import engine
+from inferdash.pricing.logs.packed import Folder, Readable
+from inferdash.pricing.logs.recorded import Recorded, recorded
+from inferdash.pricing.logs.records import Records
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Replay
 from inferdash.pricing.tally import Counts, all_at, as_totals, bill, counted
-from inferdash.pricing.traces import Trace
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table
 from inferdash.studies.price import api, billed, places, replayed

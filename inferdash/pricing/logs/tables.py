@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from inferdash.pricing.dialects.reading import Reader
-from inferdash.pricing.file_notes import FileNotes, printable
-from inferdash.pricing.reasons import FORMS
-from inferdash.pricing.values import Record, UnreadLineError
+from inferdash.pricing.logs.file_notes import FileNotes, printable
+from inferdash.pricing.logs.reasons import FORMS
+from inferdash.pricing.logs.values import Record, UnreadLineError
 
 _MOST_COLUMNS: Final = 1000
 _MOST_SIGNS: Final = 100_000

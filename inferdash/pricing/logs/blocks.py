@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from inferdash.pricing.dates import Order
-from inferdash.pricing.values import Record, UnreadLineError, is_number
+from inferdash.pricing.logs.dates import Order
+from inferdash.pricing.logs.values import Record, UnreadLineError, is_number
 
 UNITS: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """Unit of times -> how many make a second."""

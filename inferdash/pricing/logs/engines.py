@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.records import Records
 
 _SMALLEST: Final = 1 << 20
 """Bytes from which on an engine is started: below, its start takes longer than the lines."""

@@ -3,15 +3,15 @@
 import json
 from typing import Any, Final, TypeAlias
 
-from inferdash.pricing.block_traces import BlockTrace
-from inferdash.pricing.blocks import Written
-from inferdash.pricing.copies import Copies
 from inferdash.pricing.dialects.reading import Reader, Said
-from inferdash.pricing.file_notes import FileNotes
-from inferdash.pricing.forks import HEADER
+from inferdash.pricing.logs.block_traces import BlockTrace
+from inferdash.pricing.logs.blocks import Written
+from inferdash.pricing.logs.copies import Copies
+from inferdash.pricing.logs.file_notes import FileNotes
+from inferdash.pricing.logs.forks import HEADER
+from inferdash.pricing.logs.turns import OF_TURNS, TURN, Turns
+from inferdash.pricing.logs.values import UnreadLineError
 from inferdash.pricing.replay import Request
-from inferdash.pricing.turns import OF_TURNS, TURN, Turns
-from inferdash.pricing.values import UnreadLineError
 
 _DECODER: Final = json.JSONDecoder()
 Found: TypeAlias = tuple[Said | None, Request]

@@ -4,8 +4,8 @@ from typing import Final
 
 from inferdash.pricing.dialects.fitting import Counted
 from inferdash.pricing.dialects.reading import Said
+from inferdash.pricing.logs.values import Record, UnreadLineError
 from inferdash.pricing.replay import Split
-from inferdash.pricing.values import Record, UnreadLineError
 
 _STARTED: Final = "thread.started"
 TURN: Final = "turn.completed"

@@ -5,7 +5,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias, TypeGuard
 
-from inferdash.pricing import dates
+from inferdash.pricing.logs import dates
 
 MOST_TOKENS: Final = 10**12
 """Above this a number of tokens is taken for a mistake."""

@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from inferdash.pricing import blocks as blocks_of
-from inferdash.pricing.blocks import UNITS, Written
 from inferdash.pricing.dialects.names import LONGEST_NAME
-from inferdash.pricing.file_notes import FileNotes
-from inferdash.pricing.pieces import Text
+from inferdash.pricing.logs import blocks as blocks_of
+from inferdash.pricing.logs.blocks import UNITS, Written
+from inferdash.pricing.logs.file_notes import FileNotes
+from inferdash.pricing.logs.pieces import Text
+from inferdash.pricing.logs.values import Record, UnreadLineError, is_number, number_time, tokens
 from inferdash.pricing.replay import Request
-from inferdash.pricing.values import Record, UnreadLineError, is_number, number_time, tokens
 
 REQUESTS: Final = re.compile(r'"requests"\s*:\s*\[')
 _BLOCK_SIZE: Final = re.compile(r'"block_size"\s*:\s*(\d{1,9})')

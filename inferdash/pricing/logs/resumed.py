@@ -10,12 +10,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from inferdash.pricing.blocks import Written
 from inferdash.pricing.kept import Rules
-from inferdash.pricing.packed import Folder, shown
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.blocks import Written
+from inferdash.pricing.logs.packed import Folder, shown
+from inferdash.pricing.logs.records import Records
+from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import Counts, counted, joined
-from inferdash.pricing.traces import Trace
 
 _STATE: Final = "progress"
 _IDS: Final = "ids.duckdb"

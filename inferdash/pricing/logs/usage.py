@@ -5,7 +5,7 @@ from typing import Any
 
 from inferdash.pricing.dialects.fitting import Counted
 from inferdash.pricing.dialects.reading import Reader
-from inferdash.pricing.values import UnreadLineError
+from inferdash.pricing.logs.values import UnreadLineError
 
 __all__ = ["Counted", "UnreadLineError", "usage"]
 

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
-from inferdash.pricing.copies import Copies
 from inferdash.pricing.dialects.reading import Reader
 from inferdash.pricing.dialects.services import STANDARD
-from inferdash.pricing.reasons import Reasons
+from inferdash.pricing.logs.copies import Copies
+from inferdash.pricing.logs.reasons import Reasons
+from inferdash.pricing.logs.values import UnreadLineError
 from inferdash.pricing.replay import Request
 from inferdash.pricing.tally import Summed
-from inferdash.pricing.values import UnreadLineError
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from inferdash.pricing.dialects.names import LONGEST_NAME
 from inferdash.pricing.dialects.reading import Said
-from inferdash.pricing.forks import Forks
+from inferdash.pricing.logs.forks import Forks
+from inferdash.pricing.logs.values import Record
 from inferdash.pricing.replay import Request
-from inferdash.pricing.values import Record
 
 _WINDOW: Final = 256
 """Answers that are held back for later copies of them."""

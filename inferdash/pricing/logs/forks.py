@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from inferdash.pricing.logs.values import Record
 from inferdash.pricing.replay import Request
-from inferdash.pricing.values import Record
 
 HEADER: Final = "session_meta"
 """Type of the lines that say which session a file is of."""

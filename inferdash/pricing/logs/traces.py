@@ -16,17 +16,17 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from inferdash.pricing.block_traces import REQUESTS
-from inferdash.pricing.blocks import SAY_IT, Written
-from inferdash.pricing.dates import order_of
-from inferdash.pricing.packed import Archive, Folder, Readable, archive_of, shown
-from inferdash.pricing.pieces import PIECE, Text, first_line, whole_lines
-from inferdash.pricing.reasons import FORMS
-from inferdash.pricing.records import Records
+from inferdash.pricing.logs.block_traces import REQUESTS
+from inferdash.pricing.logs.blocks import SAY_IT, Written
+from inferdash.pricing.logs.dates import order_of
+from inferdash.pricing.logs.packed import Archive, Folder, Readable, archive_of, shown
+from inferdash.pricing.logs.pieces import PIECE, Text, first_line, whole_lines
+from inferdash.pricing.logs.reasons import FORMS
+from inferdash.pricing.logs.records import Records
+from inferdash.pricing.logs.tables import Table
+from inferdash.pricing.logs.values import UnreadLineError
 from inferdash.pricing.replay import Request
-from inferdash.pricing.tables import Table
 from inferdash.pricing.tally import Summed
-from inferdash.pricing.values import UnreadLineError
 
 if TYPE_CHECKING:
     from inferdash.pricing.columns.engine import Engine
