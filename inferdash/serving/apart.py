@@ -18,8 +18,9 @@ from inferdash.serving.simulator import simulate
 FIRST_FROM_DECODE: Final = frozenset({"vLLM", "SGLang"})
 """Names of engines whose clients get the first token from the decode worker, so after the transfer.
 
-So the proxies of vLLM's NIXL connector and SGLang's router forward its stream alone; TensorRT-LLM's server sends the
-first token of the prefill worker before that. Read in their repositories on 2026-11-30.
+The proxy of vLLM's NIXL connector (tests/v1/kv_connector/nixl_integration/toy_proxy_server.py) and SGLang's balancer
+(mini_lb.py) forward its stream alone; TensorRT-LLM's server sends the first token of the prefill worker before that.
+Read in their repositories on 2026-11-30.
 """
 
 

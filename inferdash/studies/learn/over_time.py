@@ -68,7 +68,7 @@ BARS: Final = (
 )
 
 
-BARS_APART: Final = "In the colour of the cache: its transfer, and the wait for a place in a decode worker."
+BARS_APART: Final = "Green: transfer of the cache, and the wait for a place in a decode worker."
 
 
 KNEE: Final = (
