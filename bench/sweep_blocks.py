@@ -34,7 +34,7 @@ from inferdash.serving.state import (
     replicas_of,
     rules_of,
 )
-from tests.serving.test_tiers import random_sessions
+from tests.serving.test_block_tiers import random_sessions
 
 
 def stepped(who: Requests, times: PassTimes, how: Scheduling) -> tuple[State, Floats]:

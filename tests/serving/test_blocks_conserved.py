@@ -1,7 +1,7 @@
 """A sample of the sweep of blocks: none is lost or there twice, and host memory has the newest."""
 
 from bench.sweep_blocks import stepped, wrong
-from tests.serving.test_tiers import random_sessions
+from tests.serving.test_block_tiers import random_sessions
 
 
 def test_blocks_are_conserved() -> None:

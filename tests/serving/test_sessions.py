@@ -14,7 +14,7 @@ from inferdash.serving.sessions import (
     turns_per_s,
 )
 from inferdash.serving.simulator import simulate
-from tests.serving.test_tiers import evenly
+from tests.serving.test_block_tiers import evenly
 from tests.serving.toys import flat
 
 PLAIN = Session(
