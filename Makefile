@@ -11,8 +11,13 @@ help: ## list the targets
 run: installed ## open the dashboard on http://localhost:8501 (another port, several processes: make run PORT=8600 WORKERS=2)
 	$(PYTHON) -m inferdash --port $(PORT) --workers $(WORKERS)
 
-test: installed browser proxy ## run all tests, those in a browser beside the others
+test: installed browser proxy compiled ## run all tests, those in a browser beside the others
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target tests/walks tests/browser tests/others
+
+# Else each server of a test would compile it, and its first pages wait.
+.PHONY: compiled
+compiled: installed
+	@$(PYTHON) -c 'from inferdash.serving.simulator import prepare; prepare()'
 
 # Three at once on two cores, as those in a browser mostly wait for it.
 .PHONY: tests/walks tests/browser tests/others
