@@ -9,6 +9,7 @@ import pytest
 from inferdash import bill_command
 from inferdash.cli import main
 from inferdash.facts.prices import price_list
+from inferdash.pricing.logs import engines
 from inferdash.studies.price import bill
 
 
@@ -58,7 +59,7 @@ def test_an_engine_says_the_same(
     log(tmp_path / "a.jsonl", 2000)
     answers = []
     for smallest in (1 << 40, 0):
-        monkeypatch.setattr(bill_command, "_SMALLEST", smallest)
+        monkeypatch.setattr(engines, "_SMALLEST", smallest)
         assert main(["bill", str(tmp_path), "--by", "model,day", "--json"]) == 0
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0] == answers[1]

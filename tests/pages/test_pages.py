@@ -440,7 +440,7 @@ def test_a_line_of_a_start_log_is_taken_into_the_link() -> None:
     assert "cache_room" not in address(app)
     app.text_area(key="_start_log").input("hello").run()
     app.button(key="_start_read").click().run()
-    assert [text.value for text in app.text if text.value.startswith("“hello” is no line of a start")]
+    assert [text.value for text in app.text if text.value.startswith("“hello” is not a memory line of a start log")]
 
 
 def _named(spec: Any) -> Iterator[str]:

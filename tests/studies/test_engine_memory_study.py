@@ -77,7 +77,7 @@ def test_a_logged_room_counts_for_its_set_up_alone() -> None:
         ("Available KV cache memory: -2.14 GiB", "that start failed"),
         ("Available KV cache memory: 100 GiB", "more than the memory"),
         ("GPU KV cache size: 999,999,999 tokens", "more than the memory"),
-        ("Uvicorn running on http://0.0.0.0:8000", "no line of a start"),
+        ("Uvicorn running on http://0.0.0.0:8000", "not a memory line of a start log"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(text: str, words: str) -> None:

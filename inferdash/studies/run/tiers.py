@@ -98,7 +98,7 @@ def rate_sentence(scenario: Scenario, ran: Run | None) -> str:
     """The bandwidth at which reloading is as quick as computing, and from how many tokens on it is quicker."""
     if ran is None:
         return ""
-    tokens = max(_LEAST, min(_context(scenario), ran.times.tokens - 1))
+    tokens = min(max(_LEAST, _context(scenario)), ran.times.tokens - 1)
     token_s = prompt_s(ran.times, prompt=tokens, pass_tokens=scenario.pass_tokens) / tokens
     tiers = ran.how.tiers
     token_bytes = tiers.host_token_s * scenario.host_bandwidth
