@@ -5,6 +5,7 @@ missed. A replica that is started costs from then on and carries when it is up; 
 lower for a while, as Kubernetes does by default.
 """
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
@@ -76,20 +77,23 @@ def day(
         span_s: seconds of the day.
     """
     up = fixed or max(1, ceil(load(0.0) / (aim * carried_per_s) - _ROUNDING))
-    starting: list[float] = []
+    starting, coming = deque[tuple[float, int]](), 0
     needed_at: list[tuple[float, int]] = []
     queue = paid = missed = came = longest_s = most_waiting = 0.0
     most = up
     now_s = 0.0
     while now_s < span_s:
         per_s = load(now_s)
-        up += sum(one <= now_s for one in starting)
-        starting = [one for one in starting if one > now_s]
+        while starting and starting[0][0] <= now_s:
+            _, count = starting.popleft()
+            up, coming = up + count, coming - count
         if fixed is None:
             wanted = max(1, ceil((per_s + queue / max(delay_s, STEP_S)) / (aim * carried_per_s) - _ROUNDING))
             needed_at = [(at, count) for at, count in needed_at if at > now_s - CALM_S and count > wanted]
             needed_at.append((now_s, wanted))
-            starting += [now_s + delay_s] * (wanted - up - len(starting))
+            if wanted > up + coming:
+                starting.append((now_s + delay_s, wanted - up - coming))
+                coming = wanted - up
             up = max(min(up, needed_at[0][1]), 1)
         carried = up * carried_per_s
         wait_s = queue / carried
@@ -97,8 +101,8 @@ def day(
         missed += per_s * STEP_S * (wait_s > target_s)
         longest_s, most_waiting = max(longest_s, wait_s), max(most_waiting, queue)
         queue = max(0.0, queue + (per_s - carried) * STEP_S)
-        paid += (up + len(starting)) * STEP_S
-        most = max(most, up + len(starting))
+        paid += (up + coming) * STEP_S
+        most = max(most, up + coming)
         now_s += STEP_S
     return Day(
         replica_s=paid, most=most, missed=missed / came if came else 0.0, longest_s=longest_s, waiting=most_waiting

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inferdash.serving.autoscaling import CALM_S, STEP_S, backlog, day, spare_per_s, starts_in_s
+from inferdash.serving.autoscaling import CALM_S, DAY_S, STEP_S, backlog, day, spare_per_s, starts_in_s
 
 
 def test_a_start_takes_its_weights_and_the_engine() -> None:
@@ -58,3 +58,10 @@ def test_it_never_costs_more_than_its_most_all_day_nor_does_a_larger_fixed_numbe
     assert 3600 <= found.replica_s <= found.most * 3600 + 1e-6
     fewer, more = (day(load, carried_per_s=7, target_s=5, fixed=count, span_s=3600).missed for count in (3, 4))
     assert more <= fewer
+
+
+def test_replicas_without_end_take_no_memory_each() -> None:
+    """A load that a link may hold, on replicas that carry next to nothing: their number is a number, not a list."""
+    found = day(lambda second: 1e9 + second, carried_per_s=1e-4, target_s=1.0, delay_s=3600.0)
+    assert found.most > 1e13
+    assert found.replica_s > 1e13 * DAY_S * 0.9
