@@ -79,6 +79,10 @@ def of(*records: Any, engine: bool) -> tuple[Bill, tuple[str, ...]]:
         # 12,000 x 0.3 + 900 x 2.5, half of it in a batch
         ({"modelVersion": "gemini-2.5-flash", "usageMetadata": GOOGLE | {"trafficType": "ON_DEMAND"}}, "0.00585"),
         ({"key": "r", "response": {"modelVersion": "gemini-2.5-flash", "usageMetadata": GOOGLE}}, "0.002925"),
+        (
+            {"model": "gpt-5-mini", "service_tier": "auto", "response": {"service_tier": "flex", "usage": CHAT}},
+            "0.0024",
+        ),
         ({"model": "openai/gpt-oss-120b", "service_tier": "on_demand", "usage": CHAT}, None),
         ({"model": "gpt-5-mini", "speed": "31 tokens a second", "batch": 8, "usage": CHAT}, "0.0048"),
     ],
@@ -96,6 +100,10 @@ def test_a_request_costs_what_its_model_does_by_its_service(record: Any, usd: st
     [
         ({"model": "gpt-5-mini", "service_tier": "scale", "usage": RESPONSE}, "scale"),
         ({"model": "gpt-5-mini", "service_tier": "flex", "batch": True, "usage": RESPONSE}, "batch and flex"),
+        (
+            {"model": "gpt-5-mini", "service_tier": "flex", "response": {"service_tier": "default", "usage": CHAT}},
+            "flex and standard",
+        ),
         ({"model": OPUS, "type": "message", "usage": MESSAGE | {"inference_geo": "us"}}, "us"),
         (
             {"modelVersion": "gemini-2.5-flash", "usageMetadata": GOOGLE | {"trafficType": "PROVISIONED_THROUGHPUT"}},

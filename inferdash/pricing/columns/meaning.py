@@ -113,6 +113,8 @@ def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
     service: Value = None
     if own.served:
         told = [others[place].as_service(table, role) for role in SERVED for place in own.roles[role]]
+        named = told[: len(own.roles["service"])]
+        checks += [one == named[0] for one in named[1:]]  # what two names say is for the reader of lines
         told += [ibis.literal("batch")] * own.batch
         service = reduce(lambda one, other: ibis.cases((one == STANDARD, other), else_=one), told)
         checks += [(one == STANDARD) | (one == service) for one in told]

@@ -11,10 +11,10 @@ from inferdash.pricing.logs.values import UnreadLineError
 STANDARD: Final = "standard"
 SERVED: Final = ("service", "speed", "batch")
 """Roles of what says by which service a request was answered."""
-_NAMES: Final = {normal(name): name for name in SERVICES} | dict.fromkeys(
-    ("default", "auto", "ondemand", "unspecified", "null", "none", "notavailable", "global"), STANDARD
-)
+_NAMES: Final = {normal(name): name for name in SERVICES} | dict.fromkeys(("default", "ondemand"), STANDARD)
 """Normal form of what a maker writes -> a key of `SERVICES`."""
+_UNSAID: Final = frozenset({"", "auto", "unspecified", "null", "none", "notavailable", "global"})
+"""Normal forms of what leaves the service open."""
 _STARTS: Final = ("servicetier", "traffictype", "ondemand")
 """With which a value begins that repeats its name, such as ON_DEMAND_FLEX."""
 YES: Final = frozenset({"true", "True", "TRUE"})
@@ -59,12 +59,11 @@ def service_of(said: Iterable[Any], speeds: Iterable[Any], flags: Iterable[Any],
     Raises:
         UnreadLineError: where it is not known, or there are two.
     """
-    found = {_named(value) for value in said if type(value) is str and value}
-    if "fast" in speeds:
-        found.add("fast")
+    found = {_named(value) for value in said if type(value) is str and normal(value) not in _UNSAID}
+    more = {"fast"} if "fast" in speeds else set()
     if batch or any(value is True or (type(value) is str and value in YES) for value in flags):
-        found.add("batch")
-    found.discard(STANDARD)
+        more.add("batch")
+    found = found - {STANDARD} | more if more else found  # a batch is one whatever tier its answers name
     if len(found) > 1:
         raise UnreadLineError("service", " and ".join(sorted(found)))
     return found.pop() if found else STANDARD
