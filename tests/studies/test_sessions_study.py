@@ -37,6 +37,13 @@ def test_sessions_are_what_the_page_is_about() -> None:
     assert "12 live sessions" in serving.subject(scenario)
 
 
+def test_refused_turns_lead_the_sentence() -> None:
+    scenario = links.decode("model=qwen3-32b&pattern=sessions&v=2").scenario
+    result = serving.study(scenario)
+    assert result.refused
+    assert "of requests are larger than the cache and are refused" in serving.sentence(scenario, result)
+
+
 def test_more_room_below_finds_more_and_answers_sooner() -> None:
     """A GPU with little room beside the model, and contexts that do not fit it together."""
     crowd = f"{SMALL}&live_sessions=60&accelerator=rtx-4090&compact_at=0&person_every=3"

@@ -79,6 +79,12 @@ def sentence(scenario: Scenario, ran: Run | None) -> str:
     if first is None:
         return f"{live}: too few requests are within the cache for percentiles."
     found = reused(ran)
+    if said.refused:  # such a session is never whole
+        share = quantities.percent(said.refused / (said.refused + said.measured))
+        return (
+            f"With {live}, {share} of requests are larger than the cache and are refused; 90% of the others get their"
+            f" first token within {show(first + ran.server_s, 's')}."
+        )
     whole = times_s(ran)
     middle = percentiles(whole).p50
     lasts = "" if middle is None else f"a session takes {show(middle, 's')}, and "
