@@ -15,7 +15,7 @@ from inferdash import links
 from inferdash.facts import library
 from inferdash.physics.parallelism import Layout
 from inferdash.scenario import BASE, FIELDS, OWN, Choices, Scenario, counts, mark
-from inferdash.scenario.machine import _read_config
+from inferdash.scenario.served_model import _read_config
 from inferdash.studies.report import report
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_links.json").read_text(encoding="utf-8"))["links"]

@@ -1,8 +1,9 @@
 """Everything a person can turn, in one frozen model.
 
 A field is declared once: its name is the link's parameter and the widget's key, its title is the label, the string
-below it is the help, its bounds hold for the link and the widget alike. `machine` has what all pages share, `topics`
-what single pages add, `operation` what serving over time does, `costs` what the full cost does.
+below it is the help, its bounds hold for the link and the widget alike. `served_model`, `accelerators` and `machine`
+have what all pages share, `topics` what single pages add, `operation` what serving over time does, `costs` what the
+full cost does.
 """
 
 import re
