@@ -5,17 +5,20 @@ import logging
 import math
 import re
 from collections.abc import Iterator
+from random import Random
 from typing import Any, Final
 
 import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
-from inferdash import links, shipped
-from inferdash.scenario import Scenario
+from inferdash import links, pairs, shipped
+from inferdash.pairs import Pair
+from inferdash.scenario import Choices, Scenario, mark
 from inferdash.studies.numbers import lines
 from inferdash.studies.report import PAGES, STUDIES
 from inferdash.ui.server import FRAME
 from tests.pages.fields import unfolded
+from tests.scenarios import drawn
 
 NO_NUMBER: Final = re.compile(r"(?i:\b(nan|inf|infinity|infty)\b|∞)|\bNone\b(?! of)")
 """What no reader should meet: a number that is none, or the want of one as Python writes it."""
@@ -54,11 +57,15 @@ class Reading:
         """Listens no more."""
         logging.getLogger("inferdash").removeHandler(self.heard)
 
-    def wrong(self, page: str, scenario: Scenario) -> Iterator[str]:
-        """What is wrong on a page in a scenario."""
+    def wrong(self, page: str, scenario: Scenario | Pair, *, varied: str = "") -> Iterator[str]:
+        """What is wrong on a page in a scenario, or in two of them, with variants of a field where one is named."""
         self.heard.said = ""
+        pair = scenario if isinstance(scenario, Pair) else Pair(scenario)
         self.app.query_params.clear()
-        self.app.query_params.update(links.parameters(scenario))
+        self.app.query_params.update(pairs.parameters(pair))
+        if varied:
+            session = self.app.session_state["_session"]
+            session.varied, session.values = varied, {varied: several(varied, pair.edited)}
         self.app.switch_page(str(shipped("pages") / f"{page}.py")).run()
         if self.heard.said:
             yield self.heard.said
@@ -78,6 +85,15 @@ class Reading:
         for kind in ("title", "caption", "text", "markdown", "header", "subheader"):
             yield from (one.value for one in getattr(self.app, kind))
         yield from (one.proto.body for one in self.app.get("html") if not one.proto.body.startswith("<style"))
+
+
+def several(name: str, scenario: Scenario) -> list[str] | str:
+    """Some values of a field, as its widget for variants takes them."""
+    random = Random(f"{name} of {links.encode(scenario)}")  # noqa: S311 - nothing is kept secret with it
+    values = [drawn(name, random, usual=True) for _ in range(3)]
+    if mark(name, Choices):
+        return [*dict.fromkeys(values)]
+    return "; ".join("yes" if value is True else links.written(name, value) or "0" for value in values)
 
 
 def wrong_results(page: str, scenario: Scenario) -> Iterator[str]:
