@@ -7,7 +7,8 @@ disjoint and their sum is the prompt, so each token is billed once, at its own p
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NamedTuple
+from math import inf
+from typing import Final, NamedTuple
 
 from inferdash.facts.prices import Kind
 from inferdash.pricing.tokens import Tokens
@@ -24,11 +25,15 @@ class Split(NamedTuple):
     """Tokens that were stored for the longer lifetime, at a price of their own."""
 
 
+UNTIMED: Final = -inf
+"""Time of a request of which none is told."""
+
+
 class Request(NamedTuple):
     """One request: when it came, its tokens, and what is known about the start of its prompt."""
 
     time_s: float
-    """Seconds since any fixed moment."""
+    """Seconds since any fixed moment; `UNTIMED` where that is not told."""
     input_tokens: int
     """All tokens of the prompt, cached or not."""
     output_tokens: int

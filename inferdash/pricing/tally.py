@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from inferdash.facts.prices import KINDS, PriceList, Rates, at_service
 from inferdash.pricing.kept import Cache, Rules
-from inferdash.pricing.replay import NotRead, Replay, Request
+from inferdash.pricing.replay import UNTIMED, NotRead, Replay, Request
 from inferdash.pricing.tokens import Tokens, usd, without_cache
 
 _MOST_GROUPS: Final = 50_000
@@ -134,6 +134,22 @@ class Summed(NamedTuple):
     """Whether every time is the start of a day."""
     unsaid: int
     """Requests of which it is not said what their prompts have in common with others."""
+    timed: bool = True
+    """Whether they have times."""
+
+    @classmethod
+    def of(cls, request: Request, sizes: Sequence[int]) -> Self:
+        """One request in which no rules play a part; `sizes` as those of `counted`, from 0 on."""
+        sums = Sums()
+        sums.count(request)
+        unsaid = request.recorded is None and request.input_tokens > 0
+        timed = request.time_s != UNTIMED
+        return cls(_group(request, sizes), sums, request.apart, None, None, whole_days=True, unsaid=unsaid, timed=timed)
+
+    def negative(self) -> Self:
+        """The same to be taken away."""
+        apart = tuple((what, -many) for what, many in self.apart)
+        return self._replace(sums=self.sums.negative(), apart=apart, unsaid=-self.unsaid)
 
 
 Told = dict[Group, Sums]
@@ -189,13 +205,10 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
                 first, last = min(first, request.first_s), max(last, request.last_s)
                 whole = whole and request.whole_days
             continue
-        time_s, size = request.time_s, sizes[bisect_right(sizes, request.each_tokens or request.input_tokens) - 1]
-        day = None
-        if DATED_S[0] < time_s < DATED_S[1]:
-            day, whole = int(time_s // DAY_S), whole and time_s % DAY_S == 0
+        time_s, group = request.time_s, _group(request, sizes)
+        if group.day is not None:
+            whole = whole and time_s % DAY_S == 0
             first, last = min(first, time_s), max(last, time_s)
-        is_said = request.usd is not None
-        group = Group(day, request.model, size, is_said, service=request.service, user=request.user)
         if request.apart:
             _apart(counts, group, request.apart)
         if request.recorded is not None or not request.blocks:
@@ -204,6 +217,7 @@ def counted(requests: Iterable[Request | Summed], rules: Collection[Rules], edge
             for cache, told in caches:
                 _of(told, group).ask(cache, request)
     counts.forgotten = {cache.rules: cache.forgotten for cache, _ in caches}
+    _without_nothing(counts)
     if last:
         counts.first_s, counts.last_s, counts.whole_days = first, last, whole
     return counts
@@ -228,7 +242,24 @@ def joined(several: Iterable[Counts], rules: Collection[Rules]) -> Counts:
             whole.first_s = min(counts.first_s, counts.first_s if whole.first_s is None else whole.first_s)
             whole.last_s = max(counts.last_s, counts.last_s if whole.last_s is None else whole.last_s)
             whole.whole_days = whole.whole_days and counts.whole_days
+    _without_nothing(whole)
     return whole
+
+
+def _group(request: Request, sizes: Sequence[int]) -> Group:
+    """What a request has in common with others."""
+    size = sizes[bisect_right(sizes, request.each_tokens or request.input_tokens) - 1]
+    day = int(request.time_s // DAY_S) if DATED_S[0] < request.time_s < DATED_S[1] else None
+    is_said = request.usd is not None
+    return Group(day, request.model, size, is_said, service=request.service, user=request.user)
+
+
+def _without_nothing(counts: Counts) -> None:
+    """Drops the groups of which all was taken away again."""
+    for group in [group for group, sums in counts.told.items() if not sums.lines]:
+        del counts.told[group]
+    for key in [key for key, many in counts.apart.items() if not many]:
+        del counts.apart[key]
 
 
 def _apart(counts: Counts, group: Group, said: Iterable[tuple[str, int]]) -> None:

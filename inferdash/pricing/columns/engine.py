@@ -7,7 +7,6 @@ ids after the last line of a file, and those lines alone are read again.
 import shutil
 import tempfile
 import weakref
-from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -32,7 +31,7 @@ from inferdash.pricing.logs.blocks import Written
 from inferdash.pricing.logs.records import Records
 from inferdash.pricing.logs.tables import Table
 from inferdash.pricing.replay import Request
-from inferdash.pricing.tally import DATED_S, DAY_S, Group, Summed, Sums
+from inferdash.pricing.tally import Summed
 
 _MEMORY: Final = "1GB"
 _THREADS: Final = 2
@@ -165,11 +164,12 @@ class Engine:
 
     def _way(self, part: Part) -> _Way:
         """How lines with these columns are summed."""
-        key = (part.query, *((one.way, one.form) for one in part.columns))
+        timed = bool(self._records.told.timed)
+        key = (part.query, timed, *((one.way, one.form) for one in part.columns))
         if key not in self._ways:
             names = {one.name: _TYPES[one.form] for one in part.columns}
             source = ibis.table({"row": "int64", **({WHOLE: "boolean"} if part.query else {}), **names}, name="lines")
-            self._ways[key] = _Way(Lines(part.columns, self._edges, timed=bool(self._records.told.timed)), source)
+            self._ways[key] = _Way(Lines(part.columns, self._edges, timed=timed), source)
         return self._ways[key]
 
     def _kinds(self, part: Part, way: _Way, source: str) -> set[int]:
@@ -249,7 +249,7 @@ class Engine:
         for row, place, output in shared:
             found = alone.pop(row, None) or next(lines)
             if not found.waited:
-                yield _less(found.request, self._edges)
+                yield Summed.of(found.request, self._edges).negative()
             if output is not None:
                 copies.remember(found.said.message, found.said.request, output)
             yield from copies.skip(place - last - 1)
@@ -279,7 +279,7 @@ class Engine:
         if not rows:
             return
         records = Records(Written(), users=self._records.users)
-        records.told.models, records.told.timed = self._records.told.models, self._records.told.timed
+        records.told.models, records.told.timed = self._records.told.models, False
         records.reader.order = self._records.reader.order
         wanted, before = iter(rows), 0
         row: int | None = next(wanted)
@@ -318,19 +318,6 @@ _SHARED: Final = """
     order by row
 """
 """Lines of a file that share an id, their places among all that were read, and the output of an earlier file's."""
-
-
-def _less(request: Request, sizes: Sequence[int]) -> Summed:
-    """What takes a request out of the sums again."""
-    day = int(request.time_s // DAY_S) if DATED_S[0] < request.time_s < DATED_S[1] else None
-    size = sizes[bisect_right(sizes, request.each_tokens or request.input_tokens) - 1]
-    sums = Sums()
-    sums.count(request)
-    unsaid = request.recorded is None and request.input_tokens > 0
-    told = request.usd is not None
-    group = Group(day, request.model, size, told, service=request.service, user=request.user)
-    apart = tuple((what, -many) for what, many in request.apart)
-    return Summed(group, sums.negative(), apart, None, None, whole_days=True, unsaid=-unsaid)
 
 
 def _sql(expression: Any) -> str:

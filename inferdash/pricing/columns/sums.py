@@ -21,8 +21,9 @@ MOST_COLUMNS: Final = 60
 """Columns whose presence is told by one number."""
 _FEE: Final = "fee_"
 _KEYS: Final = ("what", "models", "user", "service", "day", "size")
-_PASSED, _HAS_USD, _MANY, _FITS = 1, 2, 4, 8
-"""Of what sums have in common, as one number: no requests, dollars are told, several requests each; times the fit."""
+_PASSED, _HAS_USD, _MANY, _UNTIMED, _FITS = 1, 2, 4, 8, 16
+"""Of what sums have in common, as one number: no requests, dollars are told, several requests each, no time;
+times the fit."""
 
 
 @dataclass
@@ -129,7 +130,8 @@ class Lines:
             (good.requests == 0, 1),
             else_=ibis.greatest((good.input // ibis.greatest(good.requests, 1)).cast("int64"), 1),
         )
-        bits = ((good.passed, _PASSED), (good.usd.notnull(), _HAS_USD), (good.requests != 1, _MANY))
+        bits = ((good.passed, _PASSED), (good.usd.notnull(), _HAS_USD), (good.requests != 1, _MANY),
+                (times.isnull(), _UNTIMED))  # fmt: skip
         keyed = good.mutate(
             each=each,
             dated=ibis.cases((dated, times), else_=ibis.null("float64")),
@@ -179,7 +181,16 @@ class Lines:
             unsaid = 0 if meant is None or meant.told else int(row["asking"])
             whole = not row["whole_days"]
             yield Found(
-                Summed(group, sums, tuple(sorted(apart.items())), row["first_s"], row["last_s"], whole, unsaid),
+                Summed(
+                    group,
+                    sums,
+                    tuple(sorted(apart.items())),
+                    row["first_s"],
+                    row["last_s"],
+                    whole,
+                    unsaid,
+                    timed=not what & _UNTIMED,
+                ),
                 fit=meant and meant.fit,
                 models=models,
                 storing=int(row["storing"]),

@@ -9,8 +9,9 @@ from inferdash.pricing.dialects.reading import Reader
 from inferdash.pricing.dialects.services import STANDARD
 from inferdash.pricing.logs.copies import Copies
 from inferdash.pricing.logs.reasons import Reasons
+from inferdash.pricing.logs.untimed import Untimed
 from inferdash.pricing.logs.values import UnreadLineError
-from inferdash.pricing.replay import Request
+from inferdash.pricing.replay import UNTIMED, Request
 from inferdash.pricing.tally import Summed
 
 T = TypeVar("T")
@@ -41,7 +42,7 @@ class FileNotes:
         """Lines that sum several requests up."""
         self.files = self.other_files = 0
         self.timed: bool | None = None
-        """Whether the requests have times, as the first one has."""
+        """Whether any request has a time: those that have none are left out then; None before the first one."""
         self.models: set[str] = set()
         self.users: set[str] = set()
         self.apart: Counter[str] = Counter()
@@ -54,6 +55,7 @@ class FileNotes:
         self._reasons = Reasons()
         self._said: list[str] = []
         self._repeated = self._earlier = self._untold = self._count = self._taken = 0
+        self._untimed = Untimed()
         self._recent: set[Hashable] = set()
         self._recent_before: set[Hashable] = set()
         self._now_s = -math.inf
@@ -69,10 +71,10 @@ class FileNotes:
         """Something that a reader should know."""
         self._said.append(sentence)
 
-    def leave_out(self, error: UnreadLineError) -> None:
-        """A line is not read."""
-        self.left_out += 1
-        self._reasons.add(error.reason, printable(error.about))
+    def leave_out(self, error: UnreadLineError, *, lines: int = 1) -> None:
+        """A line is not read, or several for the same reason."""
+        self.left_out += lines
+        self._reasons.add(error.reason, printable(error.about), lines=lines)
 
     def next_file(self) -> None:
         """Another file begins, whose times have nothing to do with those before."""
@@ -89,20 +91,24 @@ class FileNotes:
             yield record
 
     def counted(self, requests: Iterable[Request | Summed]) -> Iterator[Request | Summed]:
-        """Passes requests on, and notes what is odd about them."""
+        """Passes requests on, and notes what is odd about them.
+
+        Requests without a time come before the first one that has one; then they are taken away again at the end.
+        """
         for request in requests:
             if isinstance(request, Summed):
                 self._in_order = False
-                self._count += request.sums.lines
-                self._untold += request.unsaid
-                self._serve(request.group.service, request.sums.requests)
-                self.apart.update(dict(request.apart))
+                self._sum(request)
                 yield request
                 continue
             self._count += 1
             if request.service != STANDARD:
                 self._serve(request.service, request.requests)
             time_s = request.time_s
+            if time_s == UNTIMED:
+                self._untimed.add(request)
+            else:
+                self.timed = True
             if time_s < self._now_s - _CLOCK_TICK_S:
                 self._earlier += 1
             self._now_s = time_s
@@ -111,6 +117,21 @@ class FileNotes:
             if request.apart:
                 self.apart.update(dict(request.apart))
             yield request
+        for summed in self._untimed.taken_away() if self.timed else ():
+            self.leave_out(UnreadLineError("time"), lines=-summed.sums.lines)
+            self._sum(summed)
+            yield summed
+
+    def _sum(self, summed: Summed) -> None:
+        """Notes requests that come as sums."""
+        self._count += summed.sums.lines
+        self._untold += summed.unsaid
+        self._serve(summed.group.service, summed.sums.requests)
+        self.apart.update(dict(summed.apart))
+        if summed.timed:
+            self.timed = True
+        else:
+            self._untimed.add(summed)
 
     def _serve(self, service: str, requests: int) -> None:
         if service != STANDARD:
@@ -174,7 +195,7 @@ class FileNotes:
         if many := self._untold:
             which = "The file does" if many == self._count else f"{self._lines(many)} {_of(many, 'does', 'do')}"
             sentences.append(f"{which} not say what prompts have in common, so nothing is read from the cache there.")
-        if apart := sorted(self.apart.items(), key=lambda one: -one[1]):
+        if apart := sorted((+self.apart).items(), key=lambda one: (-one[1], one[0])):
             listed = ", ".join(f"{printable(what)} ({many:,})" for what, many in apart)
             sentences.append(f"Billed separately from tokens and not in this bill: {listed}.")
         if self.timed is False and self._count:
@@ -210,7 +231,7 @@ class FileNotes:
                 f"{self._lines(many)} {_of(many, 'adds up', 'add up')} several requests: long-prompt prices follow the"
                 " average prompt where their number is known, and do not apply elsewhere."
             )
-        if served := sorted((+self.services).items(), key=lambda one: -one[1]):
+        if served := sorted((+self.services).items(), key=lambda one: (-one[1], one[0])):
             listed = ", ".join(f"{service} ({many:,})" for service, many in served)
             sentences.append(
                 f"Requests by another service than the standard one: {listed}. They cost what their model does by it,"

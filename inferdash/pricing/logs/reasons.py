@@ -71,10 +71,10 @@ class Reasons:
     def __init__(self) -> None:
         self._counted: Counter[tuple[str, str]] = Counter()
 
-    def add(self, reason: str, about: str = "") -> None:
-        """One more line."""
+    def add(self, reason: str, about: str = "", *, lines: int = 1) -> None:
+        """So many more lines."""
         told = len(self._counted) < _MOST or (reason, about) in self._counted
-        self._counted[reason, about if told else ""] += 1
+        self._counted[reason, about if told else ""] += lines
 
     def sentences(self, noun: str) -> list[str]:
         """A sentence for each reason."""

@@ -11,7 +11,7 @@ from inferdash.pricing.logs.file_notes import FileNotes
 from inferdash.pricing.logs.forks import HEADER
 from inferdash.pricing.logs.turns import OF_TURNS, TURN, Turns
 from inferdash.pricing.logs.values import UnreadLineError
-from inferdash.pricing.replay import Request
+from inferdash.pricing.replay import UNTIMED, Request
 
 _DECODER: Final = json.JSONDecoder()
 Found: TypeAlias = tuple[Said | None, Request]
@@ -118,7 +118,7 @@ class Records:
             said = self.reader.read(record, text)
             if said is not None and TURN in record:
                 said = self.turns.own(said)
-            if said is not None and said.time_s is None and self.told.timed:
+            if said is not None and said.time_s is None and self.told.timed:  # others have one: see `FileNotes.counted`
                 raise UnreadLineError("time")  # noqa: TRY301 - counted with the others
         except UnreadLineError as error:
             self.told.leave_out(error)
@@ -145,7 +145,14 @@ class Records:
             each = max(1, counted.input_tokens // many) if many else 1
         model = self.told.named(said.models[0]) if said.models else ""
         user = self.told.user(said.user) if self.users else ""
-        start = (said.time_s or 0.0, counted.input_tokens, counted.output_tokens, (), 0, counted.recorded)
+        start = (
+            UNTIMED if said.time_s is None else said.time_s,
+            counted.input_tokens,
+            counted.output_tokens,
+            (),
+            0,
+            counted.recorded,
+        )
         # Twice as fast as by the names of its parts, for each line of a file.
         said_more = (said.usd, each, max(1, many), model, said.apart, said.service, "", -1.0, user)
         return tuple.__new__(Request, (*start, *said_more))

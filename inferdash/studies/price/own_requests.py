@@ -10,6 +10,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.pricing.logs.packed import Readable
 from inferdash.pricing.logs.traces import Trace
+from inferdash.pricing.replay import UNTIMED
 from inferdash.scenario import Scenario
 from inferdash.serving.requests import Requests, Texts, Turns, requests
 from inferdash.studies.run import sessions
@@ -68,6 +69,7 @@ def study(stream: Readable) -> Own:
     if len(numbers) >= _MOST_BLOCKS:
         cut += (f"Of the blocks of prompts the first {_MOST_BLOCKS:,} are told apart; later ones are not found again.",)
     del rows[MOST:]
+    rows = [row for row in rows if row[0] != UNTIMED] or [(0.0, *row[1:]) for row in rows]
     rows.sort()
     table = np.array([row[:4] for row in rows]).reshape(-1, 4)
     arrival_s = table[:, 0] - table[0, 0] if rows else table[:, 0]

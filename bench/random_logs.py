@@ -1,30 +1,18 @@
-"""Random logs through both readers: line by line, and in blocks by an engine. They must say the same of each.
-
-python -m bench.sweep_columns --count 1000 --seed 20261130
-"""
+"""Random logs of usage, as lines and as tables: of some makers, with odd ones among the plain."""
 
 import copy
 import csv
 import io
 import json
 import random
-import sys
-from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from bench import sweep_files
-from bench.bounded import arguments
-from inferdash.facts.price_names import edges
-from inferdash.pricing.columns.engine import Engine
-from inferdash.pricing.kept import Rules
-from inferdash.pricing.logs.traces import Trace
-from inferdash.pricing.tally import Counts, Group, Sums, counted
 
 RECORDS: Final = json.loads((Path(__file__).parent.parent / "tests/pricing/usage_records.json").read_text("utf-8"))
-RULES: Final = (Rules(minimum_tokens=512, increment_tokens=512, lifetime_s=300, renewed=True),)
 _MODELS: Final = ("gpt-5-mini", "claude-sonnet-4-6", "gemini-2.5-pro", "grok-4", "my own", "", "Müller", 'say "x"')
 _ODD: Final[tuple[Any, ...]] = (
     None, -1, 0, 2.0, 2.5, True, "12", "007", "1,234", "", "x", [], {}, 10**12, 10**13, 10**30, float("nan"), "12 ",
@@ -42,6 +30,14 @@ _TIMES: Final = (
     "20261130", 1793000000, 1793000000.25, 1793000000000, 1793000000000000000, "1793000000", "", None, "soon", -5, 12,
     "11/30/2026",
 )  # fmt: skip
+_COLUMNS: Final = (
+    ("ts model prompt_tokens completion_tokens", "cost"),
+    ("created_at model input_tokens output_tokens cache_read_input_tokens cache_creation_input_tokens", "id"),
+    ("timestamp model input_tokens output_tokens cached_tokens", "request_id cost"),
+    ("date model input_tokens output_tokens", "requests"),
+    ("ts model input_tokens output_tokens total_tokens", "foo_tokens"),
+)
+_START: Final = datetime(2026, 9, 1, 12, tzinfo=UTC)
 
 
 def log_of(source: random.Random) -> bytes:
@@ -54,10 +50,11 @@ def log_of(source: random.Random) -> bytes:
         return _table(source, lines)
     served = source.choice((0.0, 0.0, 0.5))
     dated, odd = source.choice((True, True, False)), source.choice((0.0, 0.02, 0.2))
+    untimed = source.choice((0.0, 0.0, 0.3))
     rows: list[bytes] = []
     for _ in range(lines):
         record = _changed(copy.deepcopy(source.choice(kinds)), source)
-        if dated:
+        if dated and source.random() >= untimed:
             name = source.choice(("time",) * 9 + ("timestamp", "created_at"))
             record[name] = source.choice(_TIMES) if source.random() < 0.1 else 1793000000 + source.randrange(10**6)
         if source.random() < 0.8:
@@ -179,62 +176,30 @@ def _table(source: random.Random, lines: int) -> bytes:
     return text.getvalue().encode()
 
 
-def read(content: bytes, engine: Any = None) -> tuple[Counts, Trace]:
-    """What a log says, line by line or by an engine."""
-    trace = Trace(io.BytesIO(content), engine=engine, users=True)
-    return counted(trace, RULES, edges()), trace
-
-
-def by_group(counts: Counts) -> dict[Group, Sums]:
-    """Sums of groups that hold a request; an engine may have taken all out of one again."""
-    return {group: sums for group, sums in counts.told.items() if sums != Sums(usd=Decimal(0))}
-
-
-def differs(content: bytes, *, block: int) -> str:
-    """What the two readers say differently of a log; "" where nothing."""
-    (lines, one), (sums, other) = read(content), read(content, partial(Engine, block=block, fewest=0))
-    said = [
-        ("sums", by_group(lines), by_group(sums)),
-        ("traces", lines.asked, sums.asked),
-        ("days", lines.whole_days, sums.whole_days),
-        ("first day", _day(lines.first_s), _day(sums.first_s)),
-        ("left out", one.left_out, other.left_out),
-        ("problems", sorted(_named(one)), sorted(_named(other))),
-        ("notes", _told(one), _told(other)),
-        ("models", one.models, other.models),
-    ]
-    return "; ".join(f"{name}: {mine} is not {others}"[:1500] for name, mine, others in said if mine != others)
-
-
-def _day(seconds: float | None) -> int | None:
-    return None if seconds is None else int(seconds // 86_400)
-
-
-def _told(trace: Trace) -> list[str]:
-    """All but which dialects were most common, where many were as common."""
-    return sorted(note for note in trace.notes if not note.startswith("Counts are read"))
-
-
-def _named(trace: Trace) -> Iterator[str]:
-    """All but the order of lines in time, which plays no part in sums."""
-    forms = " docs/files.md lists the forms that are read."
-    return (one.removesuffix(forms) for one in trace.problems if "earlier in time than the one before" not in one)
-
-
-def main() -> int:
-    """Tries logs, and prints the seed and what was found."""
-    given = arguments(1000)
-    count, seed = given.count, given.seed
-    found = 0
-    for number in range(seed, seed + count):
-        source = random.Random(number)  # noqa: S311 - for tests
-        content = log_of(source)
-        if said := differs(content, block=source.choice((300, 3000, 1 << 20))):
-            found += 1
-            print(f"log {number}: {said}")
-    print(f"{count} logs from seed {seed}: {found} differ")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def table_of(source: random.Random) -> list[dict[str, Any]]:
+    """The rows of one table."""
+    plain, others = source.choice(_COLUMNS)
+    odd, untimed = source.choice((0.0, 0.03)), source.choice((0.0, 0.0, 0.3))
+    rows: list[dict[str, Any]] = []
+    for number in range(source.choice((1, 30, 200))):
+        prompt, answer = source.randrange(1, 300_000), source.randrange(5000)
+        moment = _START + timedelta(seconds=number * 5000 + source.randrange(4000))
+        cells: dict[str, Any] = {
+            "ts": moment, "created_at": moment, "timestamp": moment, "date": moment.date(),
+            "model": source.choice(("gpt-5-mini", "claude-sonnet-4-6", "own", None)),
+            "cost": source.choice((Decimal("0.000000125000"), Decimal("3.250000000000"), None)),
+            "total_tokens": prompt + answer, "requests": 1 if source.random() < 0.9 else source.choice((0, 4)),
+            "foo_tokens": source.choice((0, 0, 4)), "completion_tokens": answer, "output_tokens": answer,
+            "cached_tokens": source.choice((0, prompt // 2, None)),
+        }  # fmt: skip
+        an_id = f"a{source.randrange(40)}" if source.random() < 0.1 else f"b{number}"
+        apart = source.choice((0, 7, None))
+        names = (*plain.split(), *others.split())
+        row = {name: cells.get(name, an_id if "id" in name.split("_") else prompt) for name in names}
+        row |= {name: apart for name in names if name.startswith("cache_")}
+        if source.random() < odd:
+            row[source.choice([name for name in row if "tokens" in name])] = source.choice((-5, None, 10**13, 0))
+        if source.random() < untimed:
+            row[names[0]] = None
+        rows.append(row)
+    return rows
