@@ -24,7 +24,10 @@ FEWEST: Final = 4
 _PARTS: Final = (
     ("load", "load-experts", "load-ceiling"),
     ("matrices", "experts", "arithmetic-ceiling", "attention", "latent", "narrow", "packed"),
-    ("layer", "layer-experts", "layer-latent", "layer-latent-read", "layer-sparse", "layer-recurrent", "layer-scaled"),
+    (
+        *("layer", "layer-experts", "layer-latent", "layer-latent-read", "layer-sparse", "layer-recurrent"),
+        *("layer-scaled", "layer-fnuz"),
+    ),
     ("vectors",),
     ("exchange", "stage"),
     ("host-pass", "host-request"),

@@ -7,7 +7,7 @@ from typing import Any, Final, get_args
 from bench.fitting.bands import NEEDED, PHASES, Errors, rounded
 from bench.fitting.results import BEYOND, POLL, mixes
 from bench.fitting.solve import Fit
-from bench.fitting.table import SHORT_SUMS, STACKED, Table
+from bench.fitting.table import LAYERS_APART, SHORT_SUMS, STACKED, Table
 from inferdash import quantities
 from inferdash.facts.accelerator import Family
 
@@ -34,6 +34,7 @@ _LAYERS: Final = {
     "sparse_layer": "layer-sparse",
     "recurrent_layer": "layer-recurrent",
     "scaled_layer": "layer-scaled",
+    "fnuz_layer": "layer-fnuz",
     "stage": "stage",
 }
 """Field of an engine in seconds -> its term."""
@@ -124,7 +125,7 @@ def _engine(key: str, table: Table, fit: Fit) -> dict[str, Any]:
 def _reach(family: str, label: str, fit: Fit) -> dict[str, Any]:
     llama = label == "llama.cpp"
     ceiling = {"bandwidth_ceiling": f"{three(1 / fit.factor('load-ceiling')):g} TB/s"}
-    apple = "apple" if family == "apple" else ""
+    apart = family if family in LAYERS_APART else ""
     return {
         "bandwidth_share": three(1 / (1 + fit.factor("load", family))),
         "experts_bandwidth_share": three(1 / (1 + fit.factor("load-experts", family))),
@@ -132,6 +133,6 @@ def _reach(family: str, label: str, fit: Fit) -> dict[str, Any]:
         "arithmetic_share": three(1 / (1 + fit.factor("matrices", family))),
         "experts_arithmetic_share": three(1 / (1 + fit.factor("experts", family))),
         **({"peak_factor": SHORT_SUMS} if llama and family == "geforce" else {}),
-        "layer": seconds(fit.factor("layer", label, apple)),
+        "layer": seconds(fit.factor("layer", label, apart)),
         "exchange": seconds(fit.factor("exchange", family)),
     }

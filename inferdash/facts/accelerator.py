@@ -82,6 +82,8 @@ class Accelerator(Sourced):
     dense_fp8: FlopsPerSecond | None = None
     dense_int8: FlopsPerSecond | None = None
     dense_fp4: FlopsPerSecond | None = None
+    fp8_fnuz: bool = False
+    """Whether its fp8 is the kind without a signed zero, into which an engine converts what files hold."""
     link_bandwidth: BytesPerSecond | None = None
     """Between accelerators, one way, for one accelerator."""
     linked: PositiveInt = 8
@@ -127,6 +129,7 @@ class Accelerators:
     family: Family
     memory: Number
     bandwidth: Number
+    fp8_fnuz: Number
     link_bandwidth: Number | None
 
     def rate(self, precision: Precision) -> tuple[Precision, Number | None]:
@@ -162,6 +165,7 @@ def side_by_side(members: Sequence[Accelerator]) -> Accelerator:
         family=family,
         memory=np.array([chip.memory for chip in members])[:, None],
         bandwidth=np.array([chip.bandwidth for chip in members])[:, None],
+        fp8_fnuz=np.array([chip.fp8_fnuz for chip in members])[:, None],
         link_bandwidth=column([chip.link_bandwidth for chip in members]),
     )
     return cast("Accelerator", together)

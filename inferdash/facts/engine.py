@@ -90,6 +90,8 @@ class Engine(Sourced):
     """The same where it keeps a state of fixed size."""
     scaled_layer: Seconds = Field(ge=0)
     """The same where numbers are scaled block by block before each matrix."""
+    fnuz_layer: Seconds = Field(default=0, ge=0)
+    """The same again where the accelerator's fp8 is FNUZ, whose kernels were not tuned for such matrices."""
     stage: Seconds = Field(ge=0)
     """That a pass waits between two groups of layers."""
     host_pass: Seconds = Field(ge=0)

@@ -67,6 +67,8 @@ class Amounts:
     """With a state of fixed size instead of keys and values."""
     scaled_layers: Number
     """All layers where numbers are scaled block by block before each matrix."""
+    fnuz_layers: Number
+    """The same on an accelerator whose fp8 is FNUZ."""
     vectors_s: Number
     """One trip of the vectors of all positions, in each layer."""
     exchanges: Number
@@ -146,6 +148,7 @@ def amounts(machine: Deployment, one: Pass, *, requests: Number, positions: Numb
     experts_share = 2 * counts.active.experts * positions / one.matrix_flops
     experts = compute * (1 - attention_share) * experts_share
     columns = width / (layout.tensor if layout.expert == 1 else 1)
+    scaled_layers = shape.layers * machine.weights.scaled_blocks
     packed = machine.weights.rate == "dense_bf16" and machine.weights.bits("experts", mixture=True) < _BYTE
     return Amounts(
         load_matrices_s=load_matrices,
@@ -163,7 +166,8 @@ def amounts(machine: Deployment, one: Pass, *, requests: Number, positions: Numb
         latent_reads=float(latent_layers) * np.greater(positions, GRAPHED),
         sparse_layers=sparse_layers,
         recurrent_layers=recurrent_layers,
-        scaled_layers=shape.layers * machine.weights.scaled_blocks,
+        scaled_layers=scaled_layers,
+        fnuz_layers=scaled_layers * machine.accelerator.fp8_fnuz,
         vectors_s=vectors_s(
             trips=1,
             layers=shape.layers,

@@ -15,7 +15,10 @@ PARTS: Final = ("load_s", "compute_s", "layers_s", "vectors_s", "waiting_s", "ho
 """Parts of an expected time that move; the server's time is the last one. The link keeps its bandwidth."""
 IN_A_PREFILL: Final = ("compute_s", "waiting_s")
 """Those that a prefill moves: what it seems to say of the others carries over to decode passes wrongly."""
-_LAYERS: Final = ("experts_layer", "latent_layer", "latent_read", "sparse_layer", "recurrent_layer", "scaled_layer")
+_LAYERS: Final = (
+    *("experts_layer", "latent_layer", "latent_read", "sparse_layer", "recurrent_layer", "scaled_layer"),
+    "fnuz_layer",
+)
 _ARITHMETIC: Final = ("latent_attention", "experts_narrow", "experts_packed")
 _SERVER: Final = ("server", "server_token", "server_request")
 READING: Final = 0.05

@@ -249,6 +249,7 @@ def _special_s(engine: Engine, one: Amounts) -> Number:
         + one.sparse_layers * engine.sparse_layer
         + one.recurrent_layers * engine.recurrent_layer
         + one.scaled_layers * engine.scaled_layer
+        + one.fnuz_layers * engine.fnuz_layer
     )
 
 

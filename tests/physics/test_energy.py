@@ -54,7 +54,7 @@ def test_watts_at_a_known_speed_are_near_those_that_the_fit_had_not_seen() -> No
 
 
 @pytest.mark.parametrize(
-    ("way", "median", "ninth"), [("family", 0.15, 0.4), ("task", 0.15, 0.405), ("accelerator", 0.152, 0.45)]
+    ("way", "median", "ninth"), [("family", 0.15, 0.4), ("task", 0.15, 0.405), ("accelerator", 0.155, 0.451)]
 )
 def test_joules_of_a_token_at_the_expected_speed_are_near(way: str, median: float, ninth: float) -> None:
     one = next(one for one in power_curve().held if (one.left_out, one.of, one.what) == (way, "all", "joules"))

@@ -170,6 +170,20 @@ def test_what_layers_are_made_of_adds_to_their_time() -> None:
     assert float(each.layers_s) == pytest.approx(61 * layer + special)
 
 
+def test_matrices_scaled_by_block_take_longer_where_fp8_is_of_another_kind() -> None:
+    """By AMD's documentation of HIP that is gfx942, so the MI300X and the MI325X."""
+    assert {key for key, chip in library.accelerators().items() if chip.fp8_fnuz} == {"mi300x", "mi325x"}
+    engine = ENGINES["sglang"]
+    times = {}
+    for key, weights in (("mi300x", "fp8-block"), ("mi300x", "bf16"), ("mi355x", "fp8-block")):
+        here = machine("deepseek-r1", key, weights)
+        one = one_pass(here, requests=1, positions=1, past=1024, output_positions=1)
+        times[key, weights] = of_amounts(here, engine, amounts(here, one, requests=1, positions=1)).layers_s
+    added = times["mi300x", "fp8-block"] - times["mi300x", "bf16"]
+    assert added == pytest.approx(61 * (engine.scaled_layer + engine.fnuz_layer))
+    assert times["mi300x", "fp8-block"] - times["mi355x", "fp8-block"] == pytest.approx(61 * engine.fnuz_layer)
+
+
 def test_an_expert_takes_longer_the_narrower_it_is_on_an_accelerator() -> None:
     wide, narrow = (
         expected_s("qwen3-235b-a22b", "bf16", Layout(even=False, tensor=tensor), positions=4096) for tensor in (2, 8)
