@@ -57,7 +57,7 @@ def ratios(
                 for count in replicas:
                     for load in LOADS:
                         asked = replace(demand, requests_per_s=load * full * count)
-                        setup = Setup(curves, 0, place, place, np.full(len(REPLICAS), full))
+                        setup = Setup(curves, 0, place, place, np.full(len(REPLICAS), full), 1.0)
                         one = setup.candidate(asked, 1.0, count)
                         said = confirmed(one, asked, offer)
                         first, latency = said.time_to_first_token_s.p90, said.inter_token_latency_s.p90

@@ -134,6 +134,8 @@ class Setup:
     """Of the curves where that place stands."""
     within_per_s: Floats
     """Requests a second that a replica carries within the targets, one of at least `REPLICAS`; 0 where none."""
+    fewest: float
+    """Replicas that carry the load within the targets, as predicted; infinite where no number does."""
 
     @property
     def accelerator(self) -> str:
@@ -144,7 +146,7 @@ class Setup:
         """The set-up with so many replicas; with the fewest that carry the load where None."""
         curves, row, column, layout = self.curves, self.row, self.column, self.curves.layout
         if replicas is None:
-            replicas = self.fewest(demand)
+            replicas = int(self.fewest)
         load = demand.requests_per_s / (replicas * layout.data)
         regular = self._regular(replicas)
         carries_per_s = self.carries_per_s(replicas)
@@ -178,19 +180,13 @@ class Setup:
             slower=(float(curves.slower[row, 0]), float(curves.slower[row, 1])),
         )
 
-    def fewest(self, demand: Demand) -> int:
-        """Replicas that carry the load within the targets, where any number does."""
-        carried = np.where(self.within_per_s > 0, self.within_per_s, np.nan)
-        needed = fewest_replicas(requests_per_s=demand.requests_per_s, carried_per_s=carried)
-        return int(np.nanmin(np.maximum(REPLICAS, needed)))
-
     def carries_per_s(self, replicas: int) -> float:
         """Requests a second that so many replicas carry together within the targets."""
         return replicas * float(self.within_per_s[self._regular(replicas)])
 
     def worth_trying(self, demand: Demand, *, beyond: float) -> int:
         """A replica fewer, where the load is at most `beyond` times what these are said to carry; else just as many."""
-        fewer = self.fewest(demand) - 1
+        fewer = int(self.fewest) - 1
         return fewer if fewer and demand.requests_per_s <= beyond * self.carries_per_s(fewer) else fewer + 1
 
     def _regular(self, replicas: int) -> int:
@@ -203,11 +199,10 @@ class Setup:
 
     def failure(self, demand: Demand, offer: Offer) -> Failure | None:
         """Why it does not hold; None where it does."""
-        curves, row = self.curves, self.row
-        first_s = float(curves.first_token_s[row, ..., 0].min())
-        latency_s = float(curves.latency_s[row, ..., 0].min())
-        carried = bool(self.within_per_s.any())
-        gpus = self.fewest(demand) * curves.layout.gpus if carried else 0
+        curves, row, layout = self.curves, self.row, self.curves.layout
+        if self.fewest * layout.gpus <= offer.most_gpus:
+            return None
+        first_s, latency_s = (float(one[row, ..., 0].min()) for one in (curves.first_token_s, curves.latency_s))
         tried: tuple[tuple[Reason, bool, float, float], ...] = (
             (
                 "memory",
@@ -216,22 +211,24 @@ class Setup:
                 float(curves.usable_bytes[row, 0]),
             ),
             ("first token", first_s > demand.time_to_first_token_s, first_s, demand.time_to_first_token_s),
-            ("inter-token", not carried, latency_s, demand.inter_token_latency_s),
-            ("load", gpus > offer.most_gpus, gpus, offer.most_gpus),
+            ("inter-token", self.fewest == inf, latency_s, demand.inter_token_latency_s),
         )
         for reason, failed, value, allowed in tried:
             if failed:
-                return Failure(
-                    reason=reason,
-                    set_ups=1,
-                    accelerator=self.accelerator,
-                    weights=curves.weights,
-                    cache=curves.cache,
-                    layout=curves.layout,
-                    value=value,
-                    allowed=allowed,
-                )
-        return None
+                return self._failure(reason, value, allowed)
+        return self._failure("load", int(self.fewest) * layout.gpus, offer.most_gpus)
+
+    def _failure(self, reason: Reason, value: float, allowed: float) -> Failure:
+        return Failure(
+            reason=reason,
+            set_ups=1,
+            accelerator=self.accelerator,
+            weights=self.curves.weights,
+            cache=self.curves.cache,
+            layout=self.curves.layout,
+            value=value,
+            allowed=allowed,
+        )
 
 
 def setups_of(
@@ -246,8 +243,9 @@ def setups_of(
         most = carried.max(axis=(1, 2), keepdims=True)
         rank = replicas - carried / np.where(most > 0, 2 * most, 1)  # a half at most, so less than a replica
         best = rank.min(axis=1).argmin(axis=1)
-        for row, place in enumerate(best):
-            yield Setup(one, row, int(place), int(place), carried[row, :, place])
+        fewest = replicas.min(axis=1)
+        for row, place in enumerate(best.tolist()):
+            yield Setup(one, row, place, place, carried[row, :, place], float(fewest[row, place]))
 
 
 def by_reason(failures: Iterable[Failure]) -> tuple[Failure, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from inferdash.physics.disaggregation import part_bytes
 from inferdash.physics.drafters import beside
 from inferdash.physics.parallelism import Fabric
+from inferdash.serving import summary
 from inferdash.serving.apart import FIRST_FROM_DECODE, Stage, Transfer, simulate_apart
 from inferdash.serving.candidates import Candidate
 from inferdash.serving.offers import Demand, Offer
@@ -20,7 +21,7 @@ from inferdash.serving.requests import Requests, in_turn, poisson, requests
 from inferdash.serving.scheduling import Routing, Scheduling, room_pages
 from inferdash.serving.served import Served
 from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import Percentiles, summary
+from inferdash.serving.summary import Percentiles
 
 SIMULATED: Final = 4
 """Groups of GPUs that are simulated at most."""
@@ -150,6 +151,12 @@ def confirmed_pair(
     return _said(candidate, demand, coming, served, slower=reading.slower, simulated=simulated)
 
 
+def most_per_s(candidate: Candidate, demand: Demand, offer: Offer, known: Known) -> float:
+    """Requests a second that a group of GPUs of a candidate writes at most, whatever the targets."""
+    one = _alone(candidate, demand, offer, known)
+    return summary.most_per_s(one.times, one.how, prompt=demand.prompt, answer=demand.answer, found=demand.found)
+
+
 def _alone(one: Candidate | Reading, demand: Demand, offer: Offer, known: Known | None) -> Group:
     """A group of GPUs of a set-up that serves requests of its own, as an engine is started there."""
     places, proposals = (one.places, one.proposals) if isinstance(one, Candidate) else (PROMPTS, None)
@@ -194,7 +201,7 @@ def _said(
     simulated: int,
 ) -> Confirmation:
     arrival_s = coming.arrival_s
-    said = summary(coming, served, warm_up_s=float(arrival_s[len(arrival_s) // 4]))
+    said = summary.summary(coming, served, warm_up_s=float(arrival_s[len(arrival_s) // 4]))
     first, latency = said.time_to_first_token_s.times(slower[1] / slower[0]), said.inter_token_latency_s
     left_waiting = float((served.started_s > arrival_s[-1]).sum()) / (simulated * candidate.places)
     first_over = cast("float", first.p90) / demand.time_to_first_token_s

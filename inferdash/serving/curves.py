@@ -91,21 +91,17 @@ class Curves:
         held = np.isfinite(self.first_token_s)
         for seconds, target in targets:
             held &= seconds <= target
-        last = np.count_nonzero(held, axis=-1)[..., None] - 1  # both rise with the load
-
-        def at(values: Floats, place: Floats) -> Floats:
-            whole = np.broadcast_to(values, held.shape)
-            return np.take_along_axis(whole, np.clip(place, 0, held.shape[-1] - 1), axis=-1)[..., 0]
-
-        part = np.ones(held.shape[:3])
+        last = np.count_nonzero(held, axis=-1) - 1  # both rise with the load
+        row, replicas, place = np.ogrid[tuple(map(slice, last.shape))]
+        low_load, high_load = np.maximum(last, 0), np.minimum(last + 1, held.shape[-1] - 1)
+        part = np.ones(last.shape)
         for seconds, target in targets:
-            low, high = at(seconds, last), at(seconds, last + 1)
+            low, high = (seconds[row, replicas, place, load] for load in (low_load, high_load))
             if np.isfinite(target):
                 part = np.minimum(part, (target - low) / np.where(high > low, high - low, 1))
             part = np.where(np.isfinite(high), part, 0.0)
-        carried = self.carried_per_s[:, None, None, :]
-        low, high = at(carried, last), at(carried, last + 1)
-        fits = (self.most_places[:, None] >= PLACES) & (last[..., 0] >= 0)
+        low, high = (self.carried_per_s[row, load] for load in (low_load, high_load))
+        fits = (self.most_places[:, None] >= PLACES) & (last >= 0)
         return np.where(fits, low + np.clip(part, 0, 1) * (high - low), 0.0)
 
 

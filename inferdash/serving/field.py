@@ -1,6 +1,6 @@
 """All set-ups of an offer, scored block by block, of which only those are kept that can win."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Final, TypeAlias
@@ -46,12 +46,16 @@ def field_of(
     near: int,
     within: Callable[[Curves, Demand], Floats] = Curves.within,
 ) -> Field:
-    """Scores set-ups that read and write; the memory is that of one block of them and of `near` by either rank."""
+    """Scores set-ups that read and write.
+
+    Where blocks come one by one, the memory is that of one of them and of `near` set-ups by either rank.
+    """
     tried: list[Ranked] = []
     predicted: list[tuple[Ranked, Ranked]] = []
     holding: list[Candidate] = []
     failed: list[Failure] = []
     set_ups = scored = 0
+    all_kept = isinstance(blocks, Collection)
     for curves in blocks:
         scored += curves.first_token_s.size
         if curves.apart:
@@ -62,8 +66,9 @@ def field_of(
             if failure:
                 failed.append(failure)
                 continue
-            held = ranked(setup.alone(), setup.fewest(demand), set_ups, demand=demand, offer=offer)
-            *_, candidate, kept = held
+            kept = setup if all_kept else setup.alone()
+            held = ranked(kept, int(setup.fewest), set_ups, demand=demand, offer=offer)
+            candidate = held[-2]
             fewer = kept.worth_trying(demand, beyond=BEYOND)
             as_held = fewer == candidate.replicas
             first = held if as_held else ranked(kept, fewer, set_ups, demand=demand, offer=offer)

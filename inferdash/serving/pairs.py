@@ -4,7 +4,7 @@ Who reads and who writes are chosen apart, as the targets are: prefill workers k
 workers the latency between tokens. What both share is the format of the cache, and a link.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import product
@@ -73,7 +73,7 @@ class Reading:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Pair:
     """Who reads and who writes, and how many of each."""
 
@@ -171,18 +171,21 @@ def readings_of(curves: Curves, demand: Demand, offer: Offer) -> Iterable[Readin
         )
 
 
-def writings_of(curves: Curves, demand: Demand, offer: Offer) -> Iterable[Setup]:
-    """Each accelerator of a block that decodes within the target between tokens."""
-    return (one for one in setups_of([curves], demand) if one.failure(demand, offer) is None)
-
-
-def pairs_of(blocks: Iterable[Curves], demand: Demand, offer: Offer, *, most: int) -> list[Pair]:
-    """The cheapest pairs that are predicted to hold, the cheapest first."""
+def pairs_of(
+    blocks: Iterable[Curves],
+    demand: Demand,
+    offer: Offer,
+    *,
+    most: int,
+    within: Callable[[Curves, Demand], Floats] = Curves.within,
+) -> list[Pair]:
+    """The cheapest pairs that are predicted to hold, the cheapest first; `within` is that of curves, or what it was."""
     reading: list[Reading] = []
     writing: list[Setup] = []
     for curves in blocks:
         if curves.apart:
-            writing += writings_of(curves, demand, offer)
+            setups = setups_of([curves], demand, within=within)
+            writing += (one for one in setups if one.fewest * curves.layout.gpus <= offer.most_gpus)
         elif curves.proposals is None:
             reading += readings_of(curves, demand, offer)
 
@@ -190,10 +193,10 @@ def pairs_of(blocks: Iterable[Curves], demand: Demand, offer: Offer, *, most: in
         return one.workers * one.usd_per_hour
 
     def writes_usd(one: Setup) -> float:
-        return one.fewest(demand) * offer.rent[one.accelerator] * one.curves.layout.gpus
+        return one.fewest * offer.rent[one.accelerator] * one.curves.layout.gpus
 
     found = (
-        Pair(first, then, first.workers, then.fewest(demand))
+        Pair(first, then, first.workers, int(then.fewest))
         for first, then in product(nsmallest(_KEPT, reading, key=reads_usd), nsmallest(_KEPT, writing, key=writes_usd))
         if first.cache == then.curves.cache
     )

@@ -4,20 +4,21 @@ Closed forms score every set-up in arrays and rank them by cost; the simulator t
 up. There is no margin beside the targets: a replica more is added where the simulator says so.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import count
 from math import inf
 from typing import Final
 
-from inferdash.serving.candidates import Candidate, Failure, Setup
-from inferdash.serving.confirming import Confirmation, Known, confirmed, confirmed_pair
+from inferdash.serving.candidates import Candidate, Failure
+from inferdash.serving.confirming import Confirmation
 from inferdash.serving.curves import Curves, curves_of
 from inferdash.serving.field import BEYOND, field_of, ranked
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.pairs import Pair, pairs_of
 from inferdash.serving.requests import Floats
+from inferdash.serving.trying import Tries
 
 _NEXT: Final = 10
 _PAIRS: Final = 24
@@ -89,22 +90,23 @@ def plan(
     heap = [*field.near]
     heapify(heap)
     refused: list[Confirmation] = []
-    known: Known = {}
+    simulator = Tries(demand=demand, offer=offer, seed=seed)
     said = None
     while heap and len(refused) < tries:
         *_, candidate, setup = heappop(heap)
-        one = confirmed(candidate, demand, offer, seed=seed, known=known)
+        one = simulator.replicas(setup, candidate.replicas)
         if one.holds:
-            said = _fewest(one, setup, demand, offer, seed=seed, known=known)
+            said = simulator.fewest(one, setup)
             break
         refused.append(one)
         if (candidate.replicas + 1) * candidate.gpus <= offer.most_gpus:
             heappush(heap, ranked(setup, candidate.replicas + 1, next(turns), demand=demand, offer=offer))
     predicted = [
-        ranked(setup, max(one.replicas, setup.fewest(demand)), turn, demand=demand, offer=offer)
+        ranked(setup, max(one.replicas, int(setup.fewest)), turn, demand=demand, offer=offer)
         for *_, turn, one, setup in heap
     ]
-    pair, tried = apart(demand, offer, blocks, below_usd=said.candidate.usd_per_hour if said else inf, seed=seed)
+    pairs = pairs_of(blocks, demand, offer, most=_PAIRS, within=within) if offer.apart else []
+    pair = apart(pairs, simulator, below_usd=said.candidate.usd_per_hour if said else inf)
     wins = pair is not None and (said is None or pair.candidate.usd_per_hour < said.candidate.usd_per_hour)
     best = pair if wins else said
     return Plan(
@@ -118,72 +120,36 @@ def plan(
         failures=field.failures,
         left_out=offer.left_out,
         together=said if wins else None,
-        apart=None if wins else tried,
+        apart=None if wins or not pairs else pairs[0].candidate(demand, offer),
     )
 
 
-def apart(
-    demand: Demand, offer: Offer, blocks: Iterable[Curves], *, below_usd: float, seed: int
-) -> tuple[Confirmation | None, Candidate | None]:
-    """The cheapest prefill and decode workers that hold, if they cost less, and the cheapest that are predicted to.
+def apart(pairs: Sequence[Pair], simulator: Tries, *, below_usd: float) -> Confirmation | None:
+    """The cheapest prefill and decode workers that hold, if they cost less.
 
     A worker more of those that miss their target, and then fewer of both for as long as they hold: prompts that share
     a pass take less time than is predicted. So those a little dearer are tried too.
+
+    Args:
+        pairs: those that are predicted to hold, the cheapest first.
+        simulator: of the demand.
+        below_usd: dollars an hour.
     """
-    ranked_pairs = pairs_of(blocks, demand, offer, most=_PAIRS) if offer.apart else []
-    if not ranked_pairs:
-        return None, None
-    known: Known = {}
-    heap = [(one.usd_per_hour(offer), turn, one) for turn, one in enumerate(ranked_pairs)]
+    offer = simulator.offer
+    heap = [(one.usd_per_hour(offer), turn, one) for turn, one in enumerate(pairs)]
     turns = count(len(heap))
     for _ in range(_PAIR_TRIES):
         if not heap or heap[0][0] >= BEYOND * below_usd:
             break
         _, _, pair = heappop(heap)
-        said = confirmed_pair(pair, demand, offer, seed=seed, known=known)
+        said = simulator.workers(pair)
         if said.holds:
-            fewest = _fewest_of_both(said, pair, demand, offer, seed=seed, known=known)
+            fewest = simulator.fewest_of_both(said, pair)
             if fewest.candidate.usd_per_hour < below_usd:
-                return _carried(fewest, demand), None
+                return fewest
             continue
         late = said.first_over > said.between_over
         more = replace(pair, readers=pair.readers + late, writers=pair.writers + (not late))
         if more.holds(offer):
             heappush(heap, (more.usd_per_hour(offer), next(turns), more))
-    return None, ranked_pairs[0].candidate(demand, offer)
-
-
-def _fewest_of_both(
-    said: Confirmation, pair: Pair, demand: Demand, offer: Offer, *, seed: int, known: Known
-) -> Confirmation:
-    """The same pair with fewer workers of either kind, for as long as it holds."""
-    for readers, writers in ((1, 0), (0, 1)):
-        while pair.readers > readers and pair.writers > writers:
-            one = replace(pair, readers=pair.readers - readers, writers=pair.writers - writers)
-            if not one.may_carry(demand):
-                break
-            tried = confirmed_pair(one, demand, offer, seed=seed, known=known)
-            if not tried.holds:
-                break
-            said, pair = tried, one
-    return said
-
-
-def _fewest(said: Confirmation, setup: Setup, demand: Demand, offer: Offer, *, seed: int, known: Known) -> Confirmation:
-    """The same set-up with the fewest replicas that hold, as prompts that share a pass carry more than is predicted."""
-    rent, low, tried = offer.rent[setup.accelerator], 0, said.candidate.replicas - 1
-    while tried > low:
-        one = confirmed(setup.candidate(demand, rent, tried), demand, offer, seed=seed, known=known)
-        if one.holds:
-            said = one
-        else:
-            low = tried
-        tried = (low + said.candidate.replicas) // 2
-    return _carried(said, demand)
-
-
-def _carried(said: Confirmation, demand: Demand) -> Confirmation:
-    """The same with what it carries, at least what it was seen to: the simulator has the last word."""
-    carries_per_s = max(said.candidate.carries_per_s, demand.requests_per_s)
-    utilization = demand.requests_per_s / carries_per_s
-    return replace(said, candidate=replace(said.candidate, carries_per_s=carries_per_s, utilization=utilization))
+    return None

@@ -9,7 +9,8 @@ import numpy as np
 
 from inferdash.formula import Number, formula
 from inferdash.serving.pass_times import PassTimes
-from inferdash.serving.requests import Floats, Requests
+from inferdash.serving.requests import Floats, Ints, Requests
+from inferdash.serving.scheduling import Scheduling
 from inferdash.serving.served import Served
 
 _SAMPLES: Final = 513
@@ -50,6 +51,27 @@ def ceiling(times: PassTimes, *, places: int, prompt: int, answer: int, found: i
     prefill_s = prompt_s(times, prompt=prompt, pass_tokens=times.positions, found=found)
     written_s = (answer - 1) * float(np.mean(written)) if written else 0.0
     return float(ceiling_requests_per_s(places=places, prefill_s=prefill_s, written_s=written_s))
+
+
+def most_per_s(times: PassTimes, how: Scheduling, *, prompt: int, answer: int, found: int = 0) -> float:
+    """Requests a second that a replica which reads prompts first writes at most, with any number in its batch.
+
+    Passes that read are all full, of several prompts where they are short, so no order of arrivals brings more.
+    """
+    fresh = prompt - found
+    whole, rest = divmod(how.pass_tokens, fresh)
+    chunks = [(fresh, found)] * whole + [(rest, found + (fresh - rest) // 2)] * (rest > 0)
+    batches = np.arange(1, how.places + 1)
+    written_s = (answer - 1) * np.mean([tokens_s(times, past, batches) for past in (prompt, prompt + answer - 2)], 0)
+    prefill_s = fresh / how.pass_tokens * times.pass_s(chunks=chunks)
+    per_s = ceiling_requests_per_s(places=batches.astype(np.float64), prefill_s=prefill_s, written_s=written_s)
+    return float(np.max(per_s))
+
+
+def tokens_s(times: PassTimes, past: int, batches: Ints) -> Floats:
+    """Seconds of a token of each of so many requests, by batch, with as many tokens before it."""
+    found: Floats = (times.tables.write_s[:, batches] + batches * times.tables.context_s[:, [past]]).max(axis=0)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

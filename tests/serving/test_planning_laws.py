@@ -196,5 +196,5 @@ def test_reasons_of_failure_are_true() -> None:
                 assert writing.pass_s > 0.97 * failure.allowed
             case "load":
                 assert free >= 0
-                assert setup.fewest(demand) * setup.curves.layout.gpus > 64
+                assert setup.fewest * setup.curves.layout.gpus > 64
     assert seen == {"memory", "first token", "inter-token", "load"}

@@ -13,7 +13,7 @@ from inferdash.physics.steady_state import carried_per_s, interrupted_pass_s
 from inferdash.scenario import Scenario
 from inferdash.serving.pass_times import PassTimes
 from inferdash.serving.requests import Floats
-from inferdash.serving.summary import prompt_s
+from inferdash.serving.summary import prompt_s, tokens_s
 from inferdash.studies.numbers import Row, Table, show
 from inferdash.studies.run.simulation import ceilings_per_s, prefill_of, scheduling, times_of
 from inferdash.studies.run.transfer import link_carries_per_s, link_of, transfer_s
@@ -82,7 +82,7 @@ def worth(scenario: Scenario) -> Worth | None:
     if not most:
         return None
     batches = np.arange(1.0, most + 1)
-    pass_s = _token_s(writing, past=one.prompt + one.answer // 2, most=most)
+    pass_s = tokens_s(writing, one.prompt + one.answer // 2, np.arange(1, most + 1))
     groups, readers = one.replicas * one.sharing.data, prefill.replicas * prefill.sharing.data
     with unrecorded():
         alone = np.asarray(carried_per_s(batch=batches, prefill_s=0.0, passes=passes, pass_s=pass_s))
@@ -114,13 +114,6 @@ def _reading_s(times: PassTimes, *, prompt: int, found: int, pass_tokens: int) -
     if together > 1:
         return times.pass_s(chunks=[(prompt - found, found)] * together) / together
     return prompt_s(times, prompt=prompt, pass_tokens=pass_tokens, found=found)
-
-
-def _token_s(times: PassTimes, *, past: int, most: int) -> Floats:
-    """Seconds of a token of each of 1 to `most` requests after `past` tokens."""
-    tables, batches = times.tables, np.arange(1, most + 1)
-    found: Floats = (tables.write_s[:, batches] + batches * tables.context_s[:, [past]]).max(axis=0)
-    return found
 
 
 def _best(carried: Floats, holds: np.ndarray) -> int:
