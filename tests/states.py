@@ -159,7 +159,7 @@ def _means(name: str, shown: Any, value: Any) -> bool:
         names = mark(name, Several).of.names()
         return list(shown) in (list(value), [names[one] for one in value])
     if mark(name, Choices):
-        return shown in (value, mark(name, Choices).names()[value])
+        return shown in (value, mark(name, Choices).names().get(value))
     return bool((shown or "") == _written(name, value) if isinstance(shown, str | None) else shown == value)
 
 
