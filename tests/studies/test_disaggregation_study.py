@@ -42,6 +42,14 @@ def test_what_is_carried_bounds_what_is_served() -> None:
     assert "Overloaded" in serving.sentence(twice, serving.study(twice))
 
 
+def test_answers_of_the_one_token_that_prefill_makes_leave_decode_workers_nothing_to_carry() -> None:
+    short = APART.model_copy(update={"answer": 1, "length_spread": 1.0})
+    carried = simulation.ceilings_per_s(short)
+    assert sorted(carried) == ["link", "prefill"]
+    assert simulation.ceiling_per_s(short) == min(carried.values())
+    assert serving.sentence(short, serving.study(short))
+
+
 def test_a_job_that_pays_and_one_that_does_not() -> None:
     """Long prompts and a strict target; short prompts and a loose one, where the batch is what the memory holds."""
     strict = APART.model_copy(update={"target_between": 0.012})

@@ -380,7 +380,7 @@ def ceiling_per_s(scenario: Scenario) -> float | None:
 
 
 def ceilings_per_s(scenario: Scenario) -> dict[str, float]:
-    """What carries requests -> how many a second at most; nothing where nothing can be simulated."""
+    """What carries requests -> how many a second at most, unless it has nothing to do; nothing where none is known."""
     prefill, one = prefill_of(scenario), scenario.served
     if prefill is None:
         return {"replicas": found} if (found := _whole_ceiling(one, "both")) is not None else {}
@@ -388,7 +388,8 @@ def ceilings_per_s(scenario: Scenario) -> dict[str, float]:
     moved = link_carries_per_s(one, prefill)
     if read is None or wrote is None or moved is None:
         return {}
-    return {"prefill": read, "link": moved, "decode": wrote}
+    each = {"prefill": read, "link": moved, "decode": wrote}
+    return {name: per_s for name, per_s in each.items() if per_s < inf}
 
 
 def _whole_ceiling(scenario: Scenario, part: str) -> float | None:
@@ -415,6 +416,8 @@ def _ceiling(scenario: Scenario, part: str) -> float | None:
     first, last = len(ends) // 4, 3 * len(ends) // 4
     if not len(ends):
         return 0.0
+    if not ends[-1]:
+        return inf  # the first token of each answer, which prefill made, is all of it
     span_s = float(ends[last] - ends[first])
     return (last - first) / span_s if span_s else len(ends) / float(ends[-1])  # all may end with one pass
 
