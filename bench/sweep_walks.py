@@ -53,7 +53,8 @@ def found(count: int, seed: int) -> Iterator[str]:
 
 
 def _walked(tab: Page, seed: int, said: str, way: _Way) -> list[str]:
-    walk = Walk(tab, valid(seed, usual=True), unfolded="in one session" in said)
+    a = valid(seed + 1, usual=True) if seed % 3 == 2 else None
+    walk = Walk(tab, valid(seed, usual=True), unfolded="in one session" in said, beside=a)
     walk.begin()
     way(walk, circuit(tuple(PAGES)))
     print(f"  {said}: {len(walk.found)}", flush=True)

@@ -172,6 +172,16 @@ def edited(scenario: Scenario, name: str, random: Random, *, usual: bool = False
     return None if problems or getattr(changed, name) == getattr(scenario, name) else changed
 
 
+def beside(seed: int, scenario: Scenario) -> Scenario:
+    """What a scenario is compared with: the next seed's, or itself with some other fields."""
+    if seed % 2:
+        return valid(seed + 1)
+    random, other = Random(f"beside {seed}"), scenario  # noqa: S311 - nothing is kept secret with it
+    for name in random.sample([*FIELDS], 20):
+        other = edited(other, name, random) or other
+    return canonical(other)
+
+
 def drawn(name: str, random: Random, *, usual: bool, corner: type[Ge] | type[Le] | None = None) -> Any:
     """A value of a field, within its bounds and mostly at one where `corner` says so, as a widget or a link has it."""
     choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)

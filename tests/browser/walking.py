@@ -10,8 +10,10 @@ from urllib.parse import parse_qsl
 
 from playwright.sync_api import Page, TimeoutError  # noqa: A004 - it is what a click raises
 
-from inferdash import links, quantities
+from inferdash import links, pairs, quantities
+from inferdash.pairs import Pair
 from inferdash.scenario import BASE, FIELDS, Place, Scenario, mark
+from inferdash.studies import comparison
 from inferdash.studies.report import GROUPS, PAGES
 from tests.scenarios import idle
 
@@ -127,12 +129,13 @@ def path(page: str) -> str:
 
 
 @lru_cache(256)
-def sentence(page: str, scenario: Scenario) -> str | None:
-    """What a page says first in a scenario; None where it depends on a file."""
+def sentence(page: str, pair: Pair) -> str | None:
+    """What a page says first of a scenario, or of two; None where it depends on a file."""
     study = PAGES[page]
     if not hasattr(study, "sentence") or page == "traffic":
         return None
-    return str(study.sentence(scenario, study.study(scenario))).replace("\\$", "$")
+    said = comparison.sentence(page, pair.a, pair.b) if pair.b else study.sentence(pair.a, study.study(pair.a))
+    return str(said).replace("\\$", "$")
 
 
 @dataclass
@@ -147,6 +150,13 @@ class Walk:
     turns: int = 0
     unfolded: bool = False
     """Whether all sections are open, in each session."""
+    beside: Scenario | None = None
+    """A, where the scenario is the B of a comparison."""
+
+    @property
+    def pair(self) -> Pair:
+        """What the link holds."""
+        return Pair(self.beside, self.scenario) if self.beside else Pair(self.scenario)
 
     def begin(self) -> None:
         """Opens each page by its link, and its sections if they are to be open."""
@@ -159,7 +169,7 @@ class Walk:
 
     def link(self, page: str) -> str:
         """The page's link."""
-        return f"/{path(page)}?{links.encode(self.scenario)}"
+        return f"/{path(page)}?{pairs.encode(self.pair)}"
 
     def open(self, page: str) -> None:
         """Opens a page by its link, in a session in which all sections have been opened if they are to be."""
@@ -181,8 +191,8 @@ class Walk:
         """Whether the page comes to show what it shows by its link; what it shows instead is noted."""
         wanted = {
             "path": path(page),
-            "query": [[*pair] for pair in parse_qsl(links.encode(self.scenario))],
-            "sentence": sentence(page, self.scenario),
+            "query": [[*pair] for pair in parse_qsl(pairs.encode(self.pair))],
+            "sentence": sentence(page, self.pair),
             "shown": self.seen.get(page),
         }
         limits = {"still": _STILL_MS, "patience": _PATIENCE_MS}
@@ -242,7 +252,8 @@ def from_links(walk: Walk, pairs: Sequence[tuple[str, str]], *, pause: bool = Tr
         tab, other = tabs[place % 2], tabs[1 - place % 2]
         if place + 1 < len(pairs):
             other.goto(walk.link(pairs[place + 1][0]), wait_until="commit")
-        alone = Walk(tab, walk.scenario, walk.found, {name: {**shown} for name, shown in walk.seen.items()}, place)
+        seen = {name: {**shown} for name, shown in walk.seen.items()}
+        alone = Walk(tab, walk.scenario, walk.found, seen, place, beside=walk.beside)
         if pause:
             alone.compare(before, f"{before}, opened directly")
         alone.click(page)
