@@ -32,7 +32,9 @@ class Own:
     utilization: float | None = number("%", "utilization over the day")
     usd_per_mtok_prompt: float | None = number("$", "a million input tokens")
     usd_per_mtok_written: float | None = number("$", "a million output tokens")
-    break_even: float | None = number("users", "or requests per month from which they cost less; None: never")
+    break_even: float | None = number(
+        "users", "or requests per month from which they cost less; not known where they never do"
+    )
 
 
 _NOT: Final = Own(None, None, None, None, None, None)

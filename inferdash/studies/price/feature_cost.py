@@ -51,7 +51,7 @@ class FeatureCost:
     own: Own = part("on own accelerators (limit)")
     own_expected: Own = part("on own accelerators (expected)")
     break_even: float | None = number(
-        "users", "or requests per month from which own accelerators cost less (expected); None: never"
+        "users", "or requests per month from which own accelerators cost less (expected); not known where they never do"
     )
 
 
