@@ -23,11 +23,12 @@ _LINE_END, _RETURN = b"\n\r"
 
 @dataclass(frozen=True)
 class Block:
-    """Lines that follow one another, apart from those with nothing in them."""
+    """Lines that follow one another, apart from those with nothing in them; until the next block is asked for."""
 
-    data: bytes
+    data: bytes | bytearray
+    """What they lie in; more may follow there."""
     signs: NDArray[np.uint8]
-    """The same."""
+    """The lines."""
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     """Where each line ends, its own end not included."""
@@ -37,18 +38,27 @@ class Block:
     def __len__(self) -> int:
         return len(self.starts)
 
+    @property
+    def text(self) -> bytes:
+        """All lines."""
+        return self.signs.tobytes()
+
     def line(self, row: int) -> bytes:
         """A line with its end."""
         is_last = row == len(self) - 1
-        return self.data[self.starts[row] : self.ends[row]] + (b"\n" if self.ended or not is_last else b"")
+        return bytes(self.data[self.starts[row] : self.ends[row]]) + (b"\n" if self.ended or not is_last else b"")
 
     def is_running(self, rows: NDArray[np.int64]) -> bool:
         """Whether any of some lines may hold a running total."""
-        if any(name in self.data for name in _TURNS):  # which look like other lines
+        if any(map(self._has, _TURNS)):  # which look like other lines
             return True
-        few = len(rows) < len(self) // _FEW
-        texts = (self.data[self.starts[row] : self.ends[row]] for row in rows) if few else (self.data,)
+        if len(rows) >= len(self) // _FEW:
+            return any(map(self._has, _RUNNING))
+        texts = (self.data[self.starts[row] : self.ends[row]] for row in rows)
         return any(name in text for text in texts for name in _RUNNING)
+
+    def _has(self, name: bytes) -> bool:
+        return self.data.find(name, 0, len(self.signs)) >= 0
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ class RowBlock:
     """Rows of a table that follow one another."""
 
     batch: Any
-    data: bytes = b""
+    text: bytes = b""
     """What lines there are as text: none."""
 
     def __len__(self) -> int:
@@ -69,40 +79,42 @@ class RowBlock:
 
 def blocks(pieces: Iterator[bytes], size: int = BLOCK) -> Iterator[Block | list[bytes]]:
     """The blocks of a file; last, where a line is too long for one, what was read of it, and the file goes on."""
-    held: list[bytes] = []
+    room = bytearray(size)  # the same for all blocks: new memory costs as much as reading it
     many = 0
     for piece in pieces:
-        held.append(piece)
+        if many + len(piece) > len(room):
+            room = room[:many] + bytearray(len(piece) + size // _FEW)
+        room[many : many + len(piece)] = piece
         many += len(piece)
         if many < size:
             continue
-        data = b"".join(held)
-        end = data.rfind(b"\n") + 1
+        end = room.rfind(b"\n", 0, many) + 1
         if not end:
-            if len(data) > LONGEST:
-                yield [data]
+            if many > LONGEST:
+                yield [bytes(room[:many])]
                 return
-            held = [data]
             continue
-        yield of(data[:end])
-        held, many = [data[end:]], len(data) - end
-    if data := b"".join(held):
-        yield of(data)
+        yield of(room, end)
+        room[: many - end] = room[end:many]
+        many -= end
+    if many:
+        yield of(room, many)
 
 
-def of(data: bytes) -> Block:
-    """The lines of some bytes, whose signs that are no UTF-8 are replaced."""
-    signs = np.frombuffer(data, np.uint8)
+def of(data: bytes | bytearray, size: int) -> Block:
+    """The lines of so many bytes, whose signs that are no UTF-8 are replaced."""
+    signs = np.frombuffer(data, np.uint8, size)
     if signs.max() > _LAST_ASCII:
         try:
-            data.decode()
+            str(signs.data, "utf-8")
         except UnicodeDecodeError:
-            data = data.decode(errors="replace").encode()
+            data = str(signs.data, "utf-8", "replace").encode()
             signs = np.frombuffer(data, np.uint8)
+    signs.flags.writeable = False
     ends = np.flatnonzero(signs == _LINE_END)
-    ended = data.endswith(b"\n")
+    ended = bool(signs[-1] == _LINE_END)
     if not ended:
-        ends = np.append(ends, len(data))
+        ends = np.append(ends, len(signs))
     starts = np.concatenate(([0], ends[:-1] + 1))
-    empty = (ends == starts) | ((ends == starts + 1) & (signs[np.minimum(starts, len(data) - 1)] == _RETURN))
+    empty = (ends == starts) | ((ends == starts + 1) & (signs[np.minimum(starts, len(signs) - 1)] == _RETURN))
     return Block(data, signs, starts[~empty], ends[~empty], ended)

@@ -15,6 +15,7 @@ import duckdb
 import ibis
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from inferdash.facts.price_names import edges
 from inferdash.pricing.columns.blocks import BLOCK, Block, RowBlock
@@ -24,7 +25,7 @@ from inferdash.pricing.columns.lines import hashes
 from inferdash.pricing.columns.notes import noted
 from inferdash.pricing.columns.parts import Part, Rows, is_id, joined
 from inferdash.pricing.columns.signs import hashed_text
-from inferdash.pricing.columns.sums import WHOLE, Lines
+from inferdash.pricing.columns.sums import KEYS, WHOLE, Lines
 from inferdash.pricing.columns.templates import Templates
 from inferdash.pricing.dialects.reading import Said
 from inferdash.pricing.logs.blocks import Written
@@ -37,6 +38,8 @@ _MEMORY: Final = "1GB"
 _THREADS: Final = 2
 _FEWEST: Final = 1 << 18
 """Bytes of a block that is read as columns."""
+_HELD: Final = 8
+"""Blocks whose sums are told at once: there are as many of a block as of many."""
 Item: TypeAlias = Request | Summed
 _TYPES: Final = {
     "text": "string", "key": "uint64", "int": "int64", "moment": "int64", "real": "float64", "decimal": CENT,
@@ -66,6 +69,8 @@ class _Way:
     read: str = ""
     """The question for what each line of these kinds says, and the one for the sums."""
     sums: str = ""
+    held: list[Any] = field(default_factory=list)
+    """The sums of the last blocks."""
 
     @property
     def has_ids(self) -> bool:
@@ -148,7 +153,7 @@ class Engine:
             while self._records.told.timed is None and len(rows):
                 yield from self._alone(block, before, rows[:1], waiting, kind)
                 rows = rows[1:]
-            is_small = isinstance(block, Block) and len(block.data) < self._fewest
+            is_small = isinstance(block, Block) and len(block.signs) < self._fewest
             parts, rest = ([], rows) if is_small else kind.parts(block, rows)
             if not is_first and kind.stops(block, rest):
                 yield from self._ended(waiting, kind)
@@ -187,24 +192,36 @@ class Engine:
         source = part.query or "from block"
         present = self._kinds(part, way, source)
         if not present <= way.present or not way.read:
+            yield from self._told(way)
             way.present |= present
             read = way.lines.read(way.source, way.present)
             way.read, way.sums = _sql(read), _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
         said = f"with lines as ({source}), said as ({way.read})"
-        answer = self._engine.execute(f"{said} {way.sums}")
-        heads = [one[0] for one in answer.description]
-        rows = [dict(zip(heads, row, strict=True)) for row in answer.fetchall()]
-        is_all = sum(row["lines"] for row in rows) == many
+        sums = self._engine.sql(f"{said} {way.sums}").to_arrow_table()
+        way.held.append(sums)
+        is_all = pc.sum(sums["lines"]).as_py() == many
         good = "not passed" if is_all else "good and not passed"
-        if way.has_ids and rows:
+        if way.has_ids and len(sums):
             kept = f"select {self._file}, row + {before}, message, request, output from said where {good}"  # noqa: S608 - numbers
             self._engine.execute(f"insert into seen {said} {kept}")
-        if isinstance(block, Block) and any(row["nameless"] for row in rows):
+        if isinstance(block, Block) and pc.any(pc.greater(sums["nameless"], 0)).as_py():
             alone = f"select row from said where {good} and message is null and request is null"  # noqa: S608 - as above
             self._remember(block, self._numbers(f"{said} {alone}"))
-        yield from filter(None, (noted(found, self._records) for found in way.lines.found(rows)))
+        if len(way.held) == _HELD:
+            yield from self._told(way)
         left = f"{said} select row from said where not good"  # noqa: S608 - as above
         return np.empty(0, np.int64) if is_all else self._numbers(left)
+
+    def _told(self, way: _Way) -> Iterator[Summed]:
+        """The sums that are held, as one, as far as they are of requests."""
+        if not way.held:
+            return
+        sums = pa.concat_tables(way.held)
+        if len(way.held) > 1:
+            self._engine.register("held", sums)
+            sums = self._engine.sql(_as_one(sums.column_names)).to_arrow_table()
+        way.held.clear()
+        yield from filter(None, (noted(found, self._records) for found in way.lines.found(sums.to_pylist())))
 
     def _numbers(self, query: str) -> Rows:
         return np.asarray(self._engine.execute(query).fetchnumpy()["row"], np.int64)
@@ -239,7 +256,9 @@ class Engine:
             self._engine.execute("insert into seen select * from ids")
 
     def _ended(self, waiting: list[Waiting], kind: Kind) -> Iterator[Item]:
-        """The lines of a file that wait, and again those that share their ids: of each answer, the last copy counts."""
+        """What is held of a file, and again its lines that share their ids: of each answer, the last copy counts."""
+        for way in self._ways.values():
+            yield from self._told(way)
         again = self._engine.execute(_IS_SHARED, {"file": self._file}).fetchall()[0][0]
         shared = self._engine.execute(_SHARED, {"file": self._file}).fetchall() if again else []
         alone = {one.row: one for one in waiting}
@@ -318,6 +337,13 @@ _SHARED: Final = """
     order by row
 """
 """Lines of a file that share an id, their places among all that were read, and the output of an earlier file's."""
+
+
+def _as_one(names: Iterable[str]) -> str:
+    """The question that makes of several sums of the same kind one."""
+    how = {name: name for name in KEYS} | {"first_s": "min(first_s)", "last_s": "max(last_s)"}
+    asked = ", ".join(f"{how.get(name, f'sum({name})')} as {name}" for name in names)
+    return f"select {asked} from held group by all"  # noqa: S608 - names are our own
 
 
 def _sql(expression: Any) -> str:

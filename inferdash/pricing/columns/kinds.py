@@ -170,5 +170,5 @@ def _written(value: Any) -> Any:
 def _chained(block: Some, others: Iterable[Some], pieces: Pieces) -> Pieces:
     """A block and all that comes after it, as it is read on."""
     for one in chain([block], others):
-        yield from one if isinstance(one, list) else [one.data]
+        yield from one if isinstance(one, list) else [one.text]
     yield from pieces

@@ -20,7 +20,8 @@ WHOLE: Final = "whole"
 MOST_COLUMNS: Final = 60
 """Columns whose presence is told by one number."""
 _FEE: Final = "fee_"
-_KEYS: Final = ("what", "models", "user", "service", "day", "size")
+KEYS: Final = ("what", "models", "user", "service", "day", "size")
+"""What the sums of some lines have in common; all others are added up, but the first and last time."""
 _PASSED, _HAS_USD, _MANY, _UNTIMED, _FITS = 1, 2, 4, 8, 16
 """Of what sums have in common, as one number: no requests, dollars are told, several requests each, no time;
 times the fit."""
@@ -156,7 +157,7 @@ class Lines:
             "whole_days": (keyed.dated != keyed.day * DAY_S).sum(),
         }
         fees = {f"{_FEE}{place}": keyed[f"{_FEE}{place}"].sum() for place in range(len(self.fees))}
-        return keyed.group_by(*_KEYS).agg(**counts, **fees)
+        return keyed.group_by(*KEYS).agg(**counts, **fees)
 
     def found(self, rows: Iterable[Mapping[str, Any]]) -> Iterator["Found"]:
         """The sums as they came from an engine."""
