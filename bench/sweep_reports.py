@@ -72,7 +72,7 @@ def _without(scenario: Scenario, name: str) -> Scenario:
 
 def _kinds(way: _Way, pair: Pair) -> dict[str, str]:
     """Kind of what is wrong -> what is wrong."""
-    begin, wrong = time.process_time(), []
+    begin, wrong = time.process_time(), list[str]()
     try:
         wrong += way.wrong(pair)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for

@@ -56,7 +56,7 @@ def test_a_replica_fewer_is_tried_where_it_may_hold() -> None:
     assert setup.worth_trying(CHAT, beyond=1e9) == fewest - 1
     assert setup.worth_trying(CHAT, beyond=1) == fewest
     assert confirmed(setup.candidate(CHAT, 3.0), CHAT, given).holds
-    far = confirmed(setup.candidate(CHAT, 3.0, fewest - 3), CHAT, given)
+    far = confirmed(setup.candidate(CHAT, 3.0, int(fewest) - 3), CHAT, given)
     assert not far.holds
     assert far.candidate.utilization > 1
 
