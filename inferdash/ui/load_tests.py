@@ -35,12 +35,15 @@ def runs(scenario: Scenario) -> None:
     )
     here = [one for one in files if isinstance(one, UploadedFile)]
     given = next((one for one in here if one.name.endswith(".toml")), None)
-    file = next((one for one in here if one is not given), None)
-    if file is None:
+    tests = [one for one in here if one is not given]
+    if not tests:
         st.session_state.pop(_DONE, None)
         if given:
             st.text("Add the file of a load tool to hold the engine against.")
         return
+    file, *others = tests
+    for one in others:
+        st.text(f"{one.name} is not read: one file of a load tool at a time, and {file.name} came first.")
     found = _read(scenario, file, given)
     parts.notes(found.problems)
     rows = own_runs.drawn(found)

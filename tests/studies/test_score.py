@@ -9,8 +9,12 @@ import pytest
 from inferdash.cli import main
 from inferdash.facts.measured import measurements
 from inferdash.physics import named
+from inferdash.physics.expected import expected_prefill
 from inferdash.physics.served import usable
+from inferdash.scenario import Scenario
 from inferdash.studies.check import score
+from inferdash.studies.expected import server_of
+from inferdash.studies.run import simulation
 
 ROW = {
     "model": "meta-llama/Llama-3.1-70B",
@@ -93,6 +97,34 @@ def test_an_open_loop_settles_where_requests_come_as_fast_as_they_go() -> None:
     rate = closed.expected["output_tok_per_s"] / 922
     (opened,) = score.score([ROW | {"concurrency": "", "rate": f"{rate}"}])
     assert opened.expected["tpot_s"] == pytest.approx(closed.expected["tpot_s"], rel=0.1)
+
+
+def test_an_open_loop_is_what_serving_over_time_expects() -> None:
+    """The same set-up, lengths and rate, on its page and as a row: requests at random times do not come in waves."""
+    scenario = Scenario(load=8)
+    ran = simulation.run(scenario)
+    assert ran
+    of_page = ran.summary(scenario)
+    row = {"prompt": "1024", "answer": "256", "rate": "8"}
+    (one,) = score.score([row], (scenario.as_run, scenario.program))
+    expected = {name: float(value) for name, value in one.expected.items()}
+    assert expected["ttft_p50_s"] == pytest.approx(
+        float(of_page.time_to_first_token_s.p50 or 0) + ran.server_s, rel=0.15
+    )
+    assert expected["output_tok_per_s"] == pytest.approx(8 * 256)
+    assert one.band["ttft_mean_s"][0] < expected["ttft_mean_s"] < one.band["ttft_mean_s"][1]
+
+
+@pytest.mark.parametrize("prompt", [128, 1024, 8000])
+def test_at_a_rate_of_nearly_nothing_a_request_is_alone(prompt: int) -> None:
+    scenario = Scenario()
+    row = {"prompt": f"{prompt}", "answer": "64", "rate": "0.001"}
+    (one,) = score.score([row], (scenario.as_run, scenario.program))
+    alone = expected_prefill(scenario.as_run, scenario.program, prompt=prompt)
+    assert alone
+    assert one.expected["ttft_p50_s"] == pytest.approx(
+        server_of(scenario.model_copy(update={"prompt": prompt})) + float(alone.pass_s), rel=0.01
+    )
 
 
 def test_names_as_others_write_them() -> None:

@@ -11,12 +11,13 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts.engine import Band, Engine
 from inferdash.physics import named
-from inferdash.physics.closed_loop import Load, LoadTest, Told, expected_of_load
+from inferdash.physics.closed_loop import Load, LoadTest, Told, expected_of_load, intake_of
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import edge_s, expected, expected_prefill, uncertain_part
+from inferdash.physics.expected import edge_s, expected, expected_prefill, server_s, uncertain_part
 from inferdash.physics.parallelism import obstacle
 from inferdash.physics.served import shared_layout
 from inferdash.serving import load_files
+from inferdash.serving.at_rate import at_rate
 
 COLUMNS: Final = (
     *("model", "accelerator", "engine", "engine_version", "weights", "kv", "gpus"),
@@ -277,7 +278,26 @@ def tested(machine: Deployment, engine: Engine, row: Mapping[str, str]) -> LoadT
         in_flight = settled
     if in_flight >= _MOST["concurrency"]:
         raise ValueError(f"a rate of {rate:g} requests/s is more than it carries")
-    return found
+    load = Load(in_flight=max(1, round(in_flight)), prompt=prompt, answer=answer, spread=spread)
+    return _at_random_times(machine, engine, load, told, rate=rate, alike=found)
+
+
+def _at_random_times(
+    machine: Deployment, engine: Engine, load: Load, told: Told, *, rate: float, alike: LoadTest | None
+) -> LoadTest | None:
+    """The same where requests come at random times, not as others end; `alike` is a test with as many in flight."""
+    open_loop = at_rate(machine, engine, load, intake_of(engine, load, told), per_s=rate)
+    if alike is None or open_loop is None:
+        return None
+    server = float(server_s(server_s=engine.server, token_s=engine.server_token, prompt=load.prompt))
+    return LoadTest(
+        first_token_s=server + open_loop.first_token_s,
+        first_token_p50_s=server + open_loop.first_token_p50_s,
+        output_token_s=open_loop.output_token_s,
+        output_tokens_per_s=rate * open_loop.answer,
+        until_first=alike.until_first.times(open_loop.first_token_s / float(alike.until_first.pass_s)),
+        between=alike.between.times(open_loop.output_token_s / float(alike.between.pass_s)),
+    )
 
 
 def summaries(found: Sequence[Scored]) -> dict[str, Summary]:
