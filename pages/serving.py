@@ -30,7 +30,6 @@ from inferdash.ui.uploading import uploaded
 scenario = state.scenario()
 ran = simulation.run(scenario)
 result = page.study(scenario)
-shown = page.headline_numbers(scenario, result)
 
 
 def felt() -> None:
@@ -147,7 +146,13 @@ def power() -> None:
         st.markdown(upkeep.serving_sentence(scenario, result.batch_mean))
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), shown, page.subject(scenario), batch=result.batch_mean)
+parts.result(
+    page.TITLE,
+    page.sentence(scenario, result),
+    lambda: page.headline_numbers(scenario, result),
+    page.subject(scenario),
+    batch=result.batch_mean,
+)
 parts.notes(page.notes(scenario, result, ran))
 enough = page.way_out(scenario, result)
 if enough:

@@ -8,7 +8,7 @@ import numpy as np
 from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import Kind, Precision, Rate
-from inferdash.formula import Number, formula
+from inferdash.formula import Number, formula, remembered
 from inferdash.layers.counts import Counts
 from inferdash.layers.kinds import FeedForward
 
@@ -102,6 +102,7 @@ class Parameters:
         return self.active.total
 
 
+@remembered
 def parameters(architecture: Architecture) -> Parameters:
     """The parameters of a model."""
     hidden = architecture.hidden

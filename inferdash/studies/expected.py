@@ -123,6 +123,14 @@ def decode_of(
     return _estimate(limit_s, one, verdict.bands(scenario).decode)
 
 
+def decode_s(scenario: Scenario, *, requests: Number, past: Number, limit_s: Number | None) -> Number | None:
+    """Seconds of a pass of the decode alone, without their band; None where they are not known."""
+    one = expected(scenario.as_run, scenario.program, requests=requests, positions=1, past=past)
+    if one is None:
+        return None
+    return one.pass_s if limit_s is None else np.maximum(one.pass_s, limit_s)
+
+
 def decode_along(scenario: Scenario, *, requests: Number, past: Number) -> tuple[Number, Number, Number] | None:
     """Seconds of decode passes, and the edges of their band, along an array; None where no peak is known."""
     engine = scenario.program

@@ -36,7 +36,7 @@ EXPECTED: Final = (
 def result(
     title: str,
     sentence: str,
-    shown: Sequence[Headline],
+    shown: Sequence[Headline] | Callable[[], Sequence[Headline]],
     subject: str = "",
     *,
     batch: float | None = None,
@@ -44,13 +44,15 @@ def result(
 ) -> None:
     """The page's name and what it is about, the scenario unless said; its result in words, and the headline numbers.
 
+    The result goes out first. Numbers that take longer are worked out while it is on its way.
+
     Where a number is an expected one, a mark says whether the scenario was measured, and leads to the evidence.
     Sentence and numbers stay in view while the page is scrolled. The exact figure of a number is there on hover.
 
     Args:
         title: the page's name.
         sentence: its result in words.
-        shown: the headline numbers.
+        shown: the headline numbers, or how they are worked out.
         subject: what it is about.
         batch: requests in flight that they are of, the scenario's unless said.
         marked: whether the mark is one of what the numbers are of: those of a plan are of its own set-up.
@@ -58,12 +60,7 @@ def result(
     scenario, pair, page = state.scenario(), state.pair(), state.page()
     both = pair.b is not None and page in comparison.PAGES
     found = comparison.headlines(page, pair.a, pair.b) if pair.b and both else []
-    st.set_page_config(page_title=f"{comparison.tab(title, shown, found)} · inferdash")
-    with st.container(horizontal=True, vertical_alignment="center", key="about"):
-        whose = " of B" if pair.b else ""
-        st.caption(f"{title.removesuffix('?')}{whose}: {subject or scenario.subject}", width="content")
-        if marked and any("expected" in f"{one.label} {one.beside}" for one in shown):
-            _mark(verdict.mark(scenario, batch=batch))
+    about = st.container(horizontal=True, vertical_alignment="center", key="about")
     for sentence_of_change in (*scenario.architecture.corrected, *scenario.hardware.corrected):
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
     with st.container(key="result"):
@@ -74,8 +71,15 @@ def result(
                 st.caption(beyond)
         else:
             st.title(sentence, anchor=False)
-            if shown:
-                st.html(f'<dl class="numbers">{"".join(_cell(one) for one in shown)}</dl>')
+        numbers = shown() if callable(shown) else shown
+        if numbers and not (pair.b and both):
+            st.html(f'<dl class="numbers">{"".join(_cell(one) for one in numbers)}</dl>')
+    with about:
+        whose = " of B" if pair.b else ""
+        st.caption(f"{title.removesuffix('?')}{whose}: {subject or scenario.subject}", width="content")
+        if marked and any("expected" in f"{one.label} {one.beside}" for one in numbers):
+            _mark(verdict.mark(scenario, batch=batch))
+    st.set_page_config(page_title=f"{comparison.tab(title, numbers, found)} · inferdash")
     if pair.b and not both:
         st.caption("This page is of B alone: its numbers follow from a file of yours.")
     for note in scenario.notes:

@@ -13,6 +13,7 @@ from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.engine import Bands
 from inferdash.facts.measured import Measurement, measurements
+from inferdash.formula import remembered
 from inferdash.layers.feed_forward import Experts
 from inferdash.scenario import OWN, Scenario
 
@@ -201,6 +202,7 @@ _COUNTED: Final = 3
 """Respects after the first that count at most."""
 
 
+@remembered
 def bands(scenario: Scenario) -> Bands:
     """The bands of the scenario's engine, wider where it lies beyond what was measured in several respects.
 

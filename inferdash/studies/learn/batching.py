@@ -1,5 +1,6 @@
 """Section 10.4: what a larger batch gains together and costs each request, and how slots stay filled."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -107,7 +108,7 @@ def study(scenario: Scenario) -> Batching:
     continuous = batching.continuous(lengths, places=scenario.slots)
     room = _room_tokens(scenario, machine)
     return Batching(
-        table=tuple(_line(scenario, machine, batch) for batch in batches),
+        table=_lines(scenario, machine, batches),
         max_batch=largest,
         capacity=capacity,
         compared_batch=compared,
@@ -143,25 +144,28 @@ def study(scenario: Scenario) -> Batching:
 
 
 def _line(scenario: Scenario, machine: Deployment, batch: int) -> BatchLine:
+    found: list[Any] = [plain(value) for value in _pass(scenario, machine, batch)]
+    return BatchLine(batch, *found)
+
+
+def _lines(scenario: Scenario, machine: Deployment, batches: Sequence[int]) -> tuple[BatchLine, ...]:
+    """The passes of several batches, worked out together."""
+    found = _pass(scenario, machine, np.array(batches, dtype=np.float64))
+    columns = [np.broadcast_to(np.asarray(value, dtype=object), len(batches)).tolist() for value in found]
+    return tuple(BatchLine(*line) for line in zip(batches, *columns, strict=True))
+
+
+def _pass(scenario: Scenario, machine: Deployment, batch: Number) -> list[Number | None]:
+    """What a pass of the decode takes and gives, in the order of the fields of a `BatchLine`."""
     one = decode(machine, requests=batch, past=scenario.prompt)
-    parameters = float(machine.loaded_bytes(positions=batch))
-    pass_s = plain(one.pass_s)
-    each = None if pass_s is None else float(request.output_tok_per_s(pass_s=pass_s))
-    reached = expected.decode_of(scenario, requests=batch, past=scenario.prompt, limit_s=pass_s).expected
-    each_reached = None if reached is None else float(request.output_tok_per_s(pass_s=reached))
-    return BatchLine(
-        batch=batch,
-        parameters_bytes=parameters,
-        caches_bytes=float(one.bytes_read) - parameters,
-        load_s=float(one.load_s),
-        compute_s=plain(one.compute_s),
-        pass_s=pass_s,
-        tokens_per_s=None if each is None else batch * each,
-        each_tokens_per_s=each,
-        expected_pass_s=reached,
-        expected_tokens_per_s=None if each_reached is None else batch * each_reached,
-        expected_each_tokens_per_s=each_reached,
+    parameters = machine.loaded_bytes(positions=batch)
+    reached_s = expected.decode_s(scenario, requests=batch, past=scenario.prompt, limit_s=one.pass_s)
+    each, each_reached = (
+        None if pass_s is None else request.output_tok_per_s(pass_s=pass_s) for pass_s in (one.pass_s, reached_s)
     )
+    passes = [one.load_s, one.compute_s, one.pass_s]
+    together, together_reached = (None if one is None else batch * one for one in (each, each_reached))
+    return [parameters, one.bytes_read - parameters, *passes, together, each, reached_s, together_reached, each_reached]
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:

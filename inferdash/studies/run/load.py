@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from inferdash.formula import section
+from inferdash.formula import remembered, section
 from inferdash.physics import batching
 from inferdash.scenario import Scenario
 from inferdash.serving import summary as summaries
@@ -62,6 +62,7 @@ NONE: Final = Serving(
 )
 
 
+@remembered
 def study(scenario: Scenario) -> Serving:
     """The numbers of the page for a scenario."""
     return study_of(scenario, run(scenario), per_s=scenario.demand_per_s)

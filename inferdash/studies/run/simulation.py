@@ -156,10 +156,14 @@ def prefill_of(scenario: Scenario) -> Scenario | None:
 def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
     """The scenario with all but some fields as the baseline has them, so that they alone tell it from another."""
     return scenario.model_copy(
-        update={
-            name: value for name, value in dict(BASE).items() if name not in names and getattr(scenario, name) != value
-        }
+        update={name: value for name, value in _others(names) if getattr(scenario, name) != value}
     )
+
+
+@lru_cache(maxsize=8)
+def _others(names: frozenset[str]) -> tuple[tuple[str, Any], ...]:
+    """All but some fields, each as the baseline has it."""
+    return tuple((name, value) for name, value in BASE if name not in names)
 
 
 @lru_cache(maxsize=32)
