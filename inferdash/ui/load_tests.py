@@ -51,7 +51,10 @@ def runs(scenario: Scenario) -> None:
         parts.chart(charts.scatter(), rows, key="own runs")
         st.caption(own_runs.LEGEND)
         parts.table(own_runs.errors(found))
-        parts.table(own_runs.table(found))
+        parts.table(own_runs.table(found, most=own_runs.SHOWN))
+        if said := own_runs.cut(found):
+            st.caption(said)
+            parts.download(own_runs.table(found), name="load tests")
     if found.engine:
         name = f"{scenario.engine}-{scenario.model}-{scenario.accelerator}"
         parts.save("Download the engine", found.engine, name=name, kind=("toml", "application/toml"))

@@ -55,6 +55,11 @@ def test_a_table_says_itself_what_it_ran_on_and_an_engine_file_is_held_against_i
     found = of(text)
     assert len(found.before) == 12
     assert not found.problems
+    assert "20 of 24 numbers" in own_runs.cut(found)
+    every, shown = own_runs.table(found).rows, own_runs.table(found, most=20).rows
+    off = [abs(value / one.expected[key]) for one in found.before for key, value in one.measured.items()]
+    nearest = sorted(zip((max(one, 1 / one) for one in off), every, strict=True), key=lambda both: both[0])[:4]
+    assert shown == tuple(row for row in every if row not in [row for _, row in nearest])
     again = of(text, found.engine)
     assert [one.expected for one in again.before] == [one.expected for one in found.after]
     assert score.summaries(again.before)["tpot_s"].median < score.summaries(found.before)["tpot_s"].median

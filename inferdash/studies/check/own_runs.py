@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from math import log1p
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -30,6 +31,8 @@ KEEP: Final = (
 )
 MOST: Final = 300
 """Runs of a file that are read."""
+SHOWN: Final = 20
+"""Numbers of a file that stand on the page; its download has all of them."""
 _LARGEST: Final = 20_000_000
 _LONGEST: Final = 100_000
 """Bytes of a file, and of an engine file."""
@@ -159,9 +162,14 @@ LEGEND: Final = (
 )
 
 
-def table(found: OwnRuns) -> Table:
-    """Each number of each run: measured, expected with its band, off by, and what the moved engine expects."""
-    rows = []
+def table(found: OwnRuns, *, most: int | None = None) -> Table:
+    """Each number of each run: measured, expected with its band, off by, and what the moved engine expects.
+
+    Args:
+        found: what came of the file.
+        most: rows that stay, those furthest off; all where None.
+    """
+    rows: list[tuple[float, Row]] = []
     for place, (name, one) in enumerate(zip(found.names, found.before, strict=True)):
         for key, value in one.measured.items():
             if key in one.expected:
@@ -173,9 +181,18 @@ def table(found: OwnRuns) -> Table:
                     band if one.inside[key] else f"{band}, outside",
                 ]
                 after = [f"{found.after[place].error[key]:+.0%}"] if found.after else []
-                rows.append(Row(f"{name}, {NAMES[key].lower()}", "word", (*cells, f"{one.error[key]:+.0%}", *after)))
+                row = Row(f"{name}, {NAMES[key].lower()}", "word", (*cells, f"{one.error[key]:+.0%}", *after))
+                rows.append((abs(log1p(one.error[key])), row))
     calibrated = ("off by, calibrated",) if found.after else ()
-    return Table(("measured", "expected", "80% band", "off by", *calibrated), tuple(rows), head="Run")
+    least = sorted(off for off, _ in rows)[-most] if most is not None and most < len(rows) else 0.0
+    kept = tuple(row for off, row in rows if off >= least)
+    return Table(("measured", "expected", "80% band", "off by", *calibrated), kept, head="Run")
+
+
+def cut(found: OwnRuns) -> str:
+    """That the page shows fewer rows than there are, where it does."""
+    every = len(table(found).rows)
+    return f"The {SHOWN} of {every:,} numbers that are furthest off." if every > SHOWN else ""
 
 
 def errors(found: OwnRuns) -> Table:
