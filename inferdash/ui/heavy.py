@@ -25,6 +25,8 @@ _MOMENT_S: Final = 0.2
 _PIECE: Final = 1 << 16
 _ROOT: Final = Path(__file__).parents[2]
 """Where the package lies."""
+_SMALL: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+"""Of the surroundings of a process: no threads that it does not need, and no memory for each thread."""
 
 
 class HeavyWorkError(Exception):
@@ -66,7 +68,7 @@ def done(
 def _result(
     question: bytes, content: memoryview | None, told: Callable[[float, str], None], file: IO[bytes] | None = None
 ) -> Any:
-    here = {**os.environ, "PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    here = {**os.environ, "PYTHONPATH": str(_ROOT), **_SMALL}
     with subprocess.Popen(  # noqa: S603 - this program's own
         [sys.executable, "-m", "inferdash.ui.worker", *([str(file.fileno())] if file else [])],
         stdin=subprocess.PIPE,

@@ -113,6 +113,7 @@ class Engine:
         )
         self._engine.execute("create table if not exists nameless (file int, key ubigint)")
         self._ways: dict[tuple[Any, ...], _Way] = {}
+        self._questions: dict[tuple[Any, ...], str] = {}
         self._templates = Templates(threads, users=records.users)
         self._edges = (0, *sorted(edges()))
         self._file = file
@@ -195,7 +196,11 @@ class Engine:
             yield from self._told(way)
             way.present |= present
             read = way.lines.read(way.source, way.present)
-            way.read, way.sums = _sql(read), _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
+            way.read = _sql(read)
+            key = (*read.schema().items(),)  # all that the question for the sums depends on
+            if key not in self._questions:
+                self._questions[key] = _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
+            way.sums = self._questions[key]
         said = f"with lines as ({source}), said as ({way.read})"
         sums = self._engine.sql(f"{said} {way.sums}").to_arrow_table()
         way.held.append(sums)

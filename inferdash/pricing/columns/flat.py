@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from inferdash.pricing.columns.cells import Column, Form
 from inferdash.pricing.columns.lines import keys
-from inferdash.pricing.columns.parts import Part, Rows, is_id, is_relevant, is_user
+from inferdash.pricing.columns.parts import Part, Rows, is_id, is_relevant, is_user, roles_of
 from inferdash.pricing.columns.sums import MOST_COLUMNS
 from inferdash.pricing.dialects.fees import MADE_OF
 from inferdash.pricing.dialects.plans import layout_of
@@ -57,6 +57,8 @@ class Typed:
         self._whole = " and ".join(whole) or "true"
         self.ways = [*(one.way for one in self.columns), *self._lists]
         """To all that is read."""
+        self.repeated = [".".join(one.way) for one in self.columns if one.form == "text" and _repeats(one.way)]
+        """Names of columns whose texts are few, by which a file of them keeps each once."""
 
     def parts(self, batch: Any, rows: Rows) -> tuple[list[Part], Rows]:
         """Rows as columns, apart from those in which there is no value."""
@@ -103,6 +105,10 @@ def says(way: Path, kind: Any) -> bool:
 def _may_say(way: Path) -> bool:
     """Whether the members of a list may say something."""
     return way[-1] in MADE_OF or way[-1] in TEXTS or is_text_level(way[-1])
+
+
+def _repeats(way: Path) -> bool:
+    return "model" in roles_of(way)
 
 
 def _fields(fields: Iterable[Any], above: Path = ()) -> Iterable[tuple[Path, Any]]:

@@ -23,8 +23,9 @@ from inferdash.pricing.replay import Request
 Pieces: TypeAlias = Iterator[bytes]
 Some: TypeAlias = Block | RowBlock | list[bytes]
 """Lines, rows of a table, or the start of a line that is too long for a block."""
-_ROWS: Final = 1 << 19
-"""Rows of a table that are read at once."""
+_ROW_BYTES: Final = 32
+"""Of a row of a table, by which so many are read at once as lie in a block."""
+_FEWEST_ROWS: Final = 1 << 17
 
 
 class Kind(Protocol):
@@ -122,17 +123,26 @@ class Parquet:
             ValueError: with a sentence, where it is none.
         """
         try:
-            self._file = pq.ParquetFile(stream)
+            schema = pq.read_schema(stream)
+            stream.seek(0)
+            self._typed = flat.Typed(schema, users=users)
+            self._file = pq.ParquetFile(stream, read_dictionary=self._typed.repeated)
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(f"The file begins as Parquet does, and cannot be read: {str(error)[:80]}.") from None
-        self._typed = flat.Typed(self._file.schema_arrow, users=users)
 
     def blocks(self, size: int, *, again: bool = False) -> Iterator[Some]:
         """As `Kind.blocks`."""
-        del size, again
+        del again
         names = dict.fromkeys(way[0] for way in self._typed.ways)
-        for batch in self._file.iter_batches(batch_size=_ROWS, columns=[*names]):
-            yield RowBlock(flat.naive(batch))
+        rows = max(_FEWEST_ROWS, size // _ROW_BYTES)
+        held: list[Any] = []
+        for batch in self._file.iter_batches(batch_size=rows, columns=[*names]):
+            held.append(batch)  # one of names that repeat ends with its group of rows
+            if sum(map(len, held)) >= rows:
+                yield RowBlock(flat.naive(pa.concat_batches(held)))
+                held.clear()
+        if held:
+            yield RowBlock(flat.naive(pa.concat_batches(held)))
 
     def stops(self, block: RowBlock, left: Rows) -> bool:
         """Never: each row stands for itself."""

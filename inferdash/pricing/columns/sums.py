@@ -76,6 +76,9 @@ class Lines:
             for at, (_, one) in enumerate(meant):
                 got = value(one)
                 found.setdefault(got.op() if isinstance(got, ibis.Value) else got, (got, []))[1].append(at)
+            if len(found) == 1:  # what has no meaning is in no sum
+                (same, _), *_ = found.values()
+                return same if isinstance(same, ibis.Value) else ibis.literal(same, kind)
             return _cases([(own.fit.isin(places), got) for got, places in found.values()], other, kind)
 
         def of(value: Callable[[Said], Value | None], kind: str, other: Any = None) -> Value:

@@ -46,7 +46,7 @@ The example is the first 20 minutes of a public trace of a chat service, from Mo
 """
 
 _BLOCK_BYTES: Final = 1 << 23
-_MEMORY: Final = "300MB"
+_MEMORY: Final = "50MB"
 """Bytes at once, and memory of ids, of an engine that reads for a page: readers of a server share its memory."""
 BLOCK: Final = "_block"
 """Where a page keeps the tokens of a block that its reader says."""
