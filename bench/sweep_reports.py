@@ -25,6 +25,10 @@ _SLOW_S = 20.0
 """Seconds of processor of one way for one scenario, from which on it is a finding."""
 
 
+_WHOLE = 10
+"""One scenario in so many has every accelerator that it draws in its plan."""
+
+
 @dataclass(frozen=True)
 class _Way:
     name: str
@@ -40,7 +44,7 @@ def found(count: int, seed: int) -> Iterator[str]:
     """What is wrong, as it is found, each kind once."""
     told: set[str] = set()
     for number in range(seed, seed + count):
-        scenario = valid(number)
+        scenario = _quick(valid(number)) if number % _WHOLE else valid(number)
         pair = Pair(beside(number, scenario), scenario) if number % 3 == 0 else Pair(scenario)
         for way in _WAYS:
             yield ""
@@ -50,6 +54,12 @@ def found(count: int, seed: int) -> Iterator[str]:
                 yield f"seed {number}, {way.name}: ?{pairs.encode(least(pair, kind, way))}\n    {kinds[kind]}"
         if (number - seed + 1) % 100 == 0:
             print(f"  {number - seed + 1} asked", flush=True)
+
+
+def _quick(scenario: Scenario) -> Scenario:
+    """The same with few accelerators and formats to plan with, which take most of the time."""
+    few = {name: getattr(scenario, name)[:4] for name in ("considered", "formats")}
+    return canonical(links.read({**dict(scenario), **few})[0])
 
 
 def least(pair: Pair, kind: str, way: _Way) -> Pair:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise, permutations
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 from playwright.sync_api import Page, TimeoutError  # noqa: A004 - it is what a click raises
 
@@ -191,7 +190,7 @@ class Walk:
         """Whether the page comes to show what it shows by its link; what it shows instead is noted."""
         wanted = {
             "path": path(page),
-            "query": [[*pair] for pair in parse_qsl(pairs.encode(self.pair))],
+            "query": [[*pair] for pair in pairs.parameters(self.pair).items()],
             "sentence": sentence(page, self.pair),
             "shown": self.seen.get(page),
         }
