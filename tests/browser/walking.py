@@ -281,6 +281,7 @@ def back_and_forth(walk: Walk, pairs: Sequence[tuple[str, str]], *, pause: bool)
         walk.click(page)
         if pause and not walk.compare(page, f"{before} to {page}"):
             continue
+        walk.tab.wait_for_url(f"**/{path(page)}?*", wait_until="commit")  # else Back leads beyond the first page
         walk.tab.go_back()
         if not walk.compare(before, f"{before} to {page} and back"):
             continue
