@@ -43,7 +43,7 @@ class Memory:
     largest_batch: int = number("requests", "that fit after the prompt")
     largest_batch_at_end: int = number("requests", "that fit at the end of their answers")
     largest_batch_reserved: int = number("requests", "that fit where an engine reserves full length in every layer")
-    fewest_gpus: int | None = number("GPUs", "fewest that hold the batch; None: more than a thousand")
+    fewest_gpus: int | None = number("GPUs", "fewest that hold the batch; not known beyond a thousand")
     capacity: Estimate = part("largest batch after the prompt", "requests")
     room: Estimate = part("room for caches on one GPU; negative: missing", "B")
     starts: str | None = number("word", "whether the engine starts: surely, probably, probably not, no")
