@@ -17,7 +17,7 @@ from bench.planning import planning
 from bench.speculation import speculation
 
 PARTS: Final = {
-    "formulas": "formulas over bare functions, and over numpy by hand",
+    "formulas": "formulas over bare functions, and over numpy by hand; many draws",
     "events": "replay and simulation",
     "planning": "the planner",
     "speculation": "speed-ups by speculation, expected over measured",
@@ -52,6 +52,7 @@ def lines(parts: list[str], pages: list[str], presses: int) -> Iterator[str]:
     if "formulas" in parts:
         yield from measured(formulas.formula_calls)
         yield from measured(formulas.arrays)
+        yield from measured(formulas.draws)
     if "events" in parts:
         yield from measured(events.traffic)
         yield from measured(events.simulation)

@@ -1,14 +1,25 @@
-"""What it costs that a formula can be shown: over the bare function, and over numpy by hand."""
+"""What it costs that a formula can be shown: over the bare function, and over numpy by hand; and many draws."""
 
+import time
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 
 from bench.pairs import ratio
+from inferdash import links
 from inferdash.formula import recording
 from inferdash.physics import roofline
 from inferdash.physics.passes import decode
+from inferdash.pricing.ranges import spread
 from inferdash.scenario import BASE
+from inferdash.studies.price import ranges
+
+_DRAWS: Final = 100_000
+_RANGED: Final = (
+    "?api=anthropic/claude-sonnet-5-5&ranges=users ±25%, question ±25%, documents_tokens ±25%, answer ±25%, "
+    "turns 2..8, sessions ±25%, gap ±25%&v=2"
+)
 
 
 def formula_calls() -> Iterator[str]:
@@ -50,3 +61,14 @@ def arrays() -> Iterator[str]:
     np.testing.assert_allclose(by_formulas(), by_hand(), rtol=1e-12)
     times = ratio(by_formulas, by_hand, number=20)
     yield f"65,536 passes, formulas over numpy by hand   {times:6.2f} times (want below 3)"
+
+
+def draws() -> Iterator[str]:
+    """A month of which seven inputs are ranges, drawn and summed up."""
+    scenario = links.decode(_RANGED).scenario
+    taken = []
+    for _ in range(15):
+        begin = time.process_time()
+        spread(np.asarray(ranges.month(scenario)(ranges.draws(scenario, count=_DRAWS))))
+        taken.append(time.process_time() - begin)
+    yield f"{_DRAWS:,} draws with seven ranges            {1e3 * min(taken):6.0f} ms (want at most 100)"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from math import erf, sqrt
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,37 +33,61 @@ def session_usd(
         known_share: the share of the input that is read, where it was measured.
         marked: how far prompts are marked.
     """
-    shared, own, message, answer = (plan[name] for name in ("shared", "own", "message", "answer"))
-    output = answer + plan["thinking"]
-    usd: Number = np.zeros(np.shape(sum(plan.values()) + requests_per_day))
-    before: Number = 0.0
-    turns = np.asarray(plan["turns"])
-    for turn in range(int(turns.max())):
-        history = np.minimum(turn * (message + answer), plan["history_limit"])
-        total = shared + own + history + message
-        outcomes: list[tuple[Number, Number, Number]] = [(1.0, 0.0, 0.0)]
-        if cache is not None:
-            most = {"all": total, "session": shared + own, "shared": shared, "none": 0 * total}[marked]
-            cut = turn * (message + answer) > plan["history_limit"]
-            same = np.where(cut, shared + own, before) if turn else 0.0
-            in_time = _in_time(plan, cache, turn) if turn else 0.0
-            warm = 1 - np.exp(-requests_per_day / _DAY_S * cache.lifetime_s)
-            reads = (
-                [(1.0, known_share * total)]
-                if known_share is not None
-                else [
-                    (in_time, _stored(np.minimum(same, most), cache)),
-                    ((1 - in_time) * warm, _stored(np.minimum(shared, most), cache)),
-                    ((1 - in_time) * (1 - warm), 0.0),
-                ]
-            )
-            storable = _stored(np.minimum(total, most), cache)
-            outcomes = [(chance, read, np.maximum(read, storable)) for chance, read in reads]
-        read = sum(chance * got for chance, got, _ in outcomes)
-        kept = sum(chance * held for chance, _, held in outcomes)
-        usd = usd + np.where(turn < turns, _billed(price, total, read, kept, output), 0.0)
-        before = total
+    given = {**plan, "a_day": requests_per_day}
+    if cache is not None:  # what is the same for each turn is worked out once
+        given["warm"] = 1 - np.exp(-requests_per_day / _DAY_S * cache.lifetime_s)
+        if cache.renewed:
+            given["in_time"] = _in_time(plan, cache, 1)
+    usd = np.zeros(np.shape(sum(given.values())))
+    turns = np.broadcast_to(plan["turns"], usd.shape)
+    for turn in range(int(turns.max(initial=0))):
+        here = turns > turn
+        some = given if here.all() else {name: _some(value, here) for name, value in given.items()}
+        usd[here] += _turn_usd(turn, some, price=price, cache=cache, known_share=known_share, marked=marked)
     return usd
+
+
+def _some(value: Number, here: Any) -> Number:
+    """Those of an array that are meant; a number is the same for all."""
+    return np.asarray(value)[here] if np.ndim(value) else value
+
+
+def _turn_usd(
+    turn: int,
+    plan: Mapping[str, Number],
+    *,
+    price: PriceList,
+    cache: Cache | None,
+    known_share: float | None,
+    marked: str,
+) -> Number:
+    """Dollars of a turn in sessions that have it."""
+    total, output = _prompt(plan, turn), plan["answer"] + plan["thinking"]
+    if cache is None:
+        read = (known_share or 0.0) * total
+        return _billed(price, total, read, read, output)
+    alike = plan["shared"] + plan["own"]
+    most = {"all": total, "session": alike, "shared": plan["shared"], "none": 0 * total}[marked]
+    storable = _stored(np.minimum(total, most), cache)
+    if known_share is not None:
+        read = known_share * total
+        return _billed(price, total, read, np.maximum(read, storable), output)
+    after: Number = 0.0
+    in_time: Number = 0.0
+    if turn:
+        cut = turn * (plan["message"] + plan["answer"]) > plan["history_limit"]
+        after = _stored(np.minimum(np.where(cut, alike, _prompt(plan, turn - 1)), most), cache)
+        in_time = plan["in_time"] if cache.renewed else _in_time(plan, cache, turn)
+    begun = _stored(np.minimum(plan["shared"], most), cache)
+    warm, cold = (1 - in_time) * plan["warm"], (1 - in_time) * (1 - plan["warm"])
+    kept = in_time * np.maximum(after, storable) + warm * np.maximum(begun, storable) + cold * storable
+    return _billed(price, total, in_time * after + warm * begun, kept, output)
+
+
+def _prompt(plan: Mapping[str, Number], turn: int) -> Number:
+    """Tokens of the prompt of a turn: what all share, what is the user's, what was said before, and the message."""
+    said = np.minimum(turn * (plan["message"] + plan["answer"]), plan["history_limit"])
+    return plan["shared"] + plan["own"] + said + plan["message"]
 
 
 def _in_time(plan: Mapping[str, Number], cache: Cache, turn: int) -> Number:
