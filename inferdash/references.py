@@ -40,6 +40,7 @@ REFERENCES: Final[dict[str, Reference]] = {
     "disaggregation": Reference(
         "Zhong and others: DistServe, disaggregating prefill and decoding (2024)", "https://arxiv.org/abs/2401.09670"
     ),
+    "rate-matching": Reference("NVIDIA: Disaggregated serving in TensorRT-LLM, tech blog 5 (2025)"),
     "engine-memory": Reference("vLLM, memory as it is logged at the start"),
     "sparse-attention": Reference("DeepSeek-AI: DeepSeek-V3.2, sparse attention (2025)"),
     "compressed-attention": Reference("DeepSeek-AI: DeepSeek-V4, compressed sparse attention (2026)"),

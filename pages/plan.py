@@ -24,7 +24,7 @@ def choose_from() -> None:
     control("formats")
     controls("own_rents", "most_gpus", "found_share", "speed")
     controls("speculation", *scenario.acceptance_fields)
-    controls("disaggregated")
+    controls("disaggregated", *scenario.decode_fields)
     controls("fabric", "fabric_bandwidth", "fabric_latency")
 
 

@@ -74,7 +74,7 @@ def apart() -> None:
     stages = disaggregation.table(scenario)
     if stages:
         parts.table(stages)
-        st.caption(disaggregation.METHOD)
+        st.caption(f"{disaggregation.matched(scenario)} {disaggregation.METHOD}".strip())
 
 
 def agents() -> None:

@@ -233,6 +233,7 @@ BASELINE_1: dict[str, Any] = {
     "prefill_weights": "same",
     "prefill_rent": None,
     "transfer": "whole",
+    "decode_prefixes": False,
     "live_sessions": 8,
     "session_turns": 50,
     "session_start": 20000,

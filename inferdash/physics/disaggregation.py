@@ -46,6 +46,18 @@ def carried_per_gpu_s(*, prefill_s: Number, batch: Number, passes: Number, pass_
     return 1 / (prefill_s + passes * pass_s / batch)
 
 
+@formula(unit="tokens/s", ref="rate-matching")
+def rate_matched_tok_per_s(
+    *, answer: Number, prefill_per_s: Number, prefill_gpus: Number, decode_per_s: Number, decode_gpus: Number
+) -> Number:
+    """Output tokens a second of one accelerator where prefill workers are as many as keep a decode worker busy.
+
+    `prefill_per_s` and `decode_per_s` are requests a second of one worker, with `prefill_gpus` and `decode_gpus`.
+    Workers are not whole numbers here, and nothing waits: what is served end to end is less.
+    """
+    return answer * decode_per_s / (prefill_gpus * decode_per_s / prefill_per_s + decode_gpus)
+
+
 @formula(unit="s", ref="disaggregation")
 def transfer_s(*, sent_bytes: Number, received_bytes: Number, link_bandwidth: Number) -> Number:
     """Seconds in which a cache is moved: each accelerator sends its part of it, and each receives its own.

@@ -24,7 +24,7 @@ TRANSFERS: Final = {"whole": "After the prompt", "layers": "Layer by layer"}
 """Id in links -> when a cache is sent."""
 DISAGGREGATED: Final = (
     *("disaggregated", "prefill_workers", "prefill_accelerator", "prefill_gpus", "prefill_layout"),
-    *("prefill_weights", "transfer"),
+    *("prefill_weights", "transfer", "decode_prefixes"),
 )
 """Fields that say who reads prompts, and how their caches are moved."""
 
@@ -74,6 +74,8 @@ class Disaggregating(Speculating):
         "whole", title="Cache sent"
     )
     """After the prompt, as vLLM’s NIXL connector and TensorRT-LLM do, or each layer as soon as it is computed."""
+    decode_prefixes: Annotated[bool, Place("page", _apart)] = Field(default=False, title="Decode workers keep prefixes")
+    """What is found of a prompt is then on decode workers too, and only the rest of its cache is sent."""
 
     @property
     def prefill_fields(self) -> tuple[str, ...]:
@@ -82,8 +84,13 @@ class Disaggregating(Speculating):
             return ()
         return (
             *("prefill_workers", "prefill_accelerator", "prefill_gpus", "prefill_layout"),
-            *("prefill_weights", "prefill_rent", "transfer"),
+            *("prefill_weights", "prefill_rent", "transfer", "decode_prefixes"),
         )
+
+    @property
+    def decode_fields(self) -> tuple[str, ...]:
+        """What a plan is told of decode workers, where there may be any."""
+        return ("decode_prefixes",) if self.disaggregated else ()
 
     @property
     def prefill(self) -> Self:

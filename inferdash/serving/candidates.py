@@ -1,9 +1,10 @@
 """Set-ups by name and number: those that hold, and why the others do not."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from inferdash.serving.curves import PLACES, REPLICAS, Curves
 from inferdash.serving.offers import Demand, Offer
 from inferdash.serving.requests import Floats
 
+_REPLICAS: Final = tuple(REPLICAS.tolist())
 Reason = Literal["memory", "first token", "inter-token", "load"]
 
 
@@ -172,13 +174,19 @@ class Setup:
             carries_per_s=carries_per_s,
             utilization=demand.requests_per_s / carries_per_s if carries_per_s else inf,
             time_to_first_token_s=at(curves.first_token_s[row, regular, column]),
-            inter_token_latency_s=at(curves.latency_s[row, regular, column]),
+            inter_token_latency_s=self.latency_s(demand, replicas),
             batch=min(float(PLACES[self.place]), at(curves.batches[row, regular])),
             memory_bytes=float(curves.memory_bytes[row, column]),
             usable_bytes=float(curves.usable_bytes[row, column]),
             proposals=curves.proposals,
             slower=(float(curves.slower[row, 0]), float(curves.slower[row, 1])),
         )
+
+    def latency_s(self, demand: Demand, replicas: int) -> float:
+        """Predicted p90 of the mean between tokens with so many replicas."""
+        curves, row, load = self.curves, self.row, demand.requests_per_s / (replicas * self.curves.layout.data)
+        values = curves.latency_s[row, self._regular(replicas), self.column]
+        return float(np.interp(load, curves.carried_per_s[row], values))
 
     def carries_per_s(self, replicas: int) -> float:
         """Requests a second that so many replicas carry together within the targets."""
@@ -190,7 +198,7 @@ class Setup:
         return fewer if fewer and demand.requests_per_s <= beyond * self.carries_per_s(fewer) else fewer + 1
 
     def _regular(self, replicas: int) -> int:
-        return int(np.searchsorted(REPLICAS, replicas, side="right")) - 1
+        return bisect_right(_REPLICAS, replicas) - 1
 
     def alone(self) -> "Setup":
         """The same without the memory of the others in its curves."""
@@ -261,12 +269,3 @@ def by_reason(failures: Iterable[Failure]) -> tuple[Failure, ...]:
 def _miss(one: Failure) -> float:
     """How many times what is allowed a set-up has; endless where nothing is."""
     return one.value / one.allowed if one.allowed > 0 else inf
-
-
-def frontier(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Those that none beats in both cost and p90 latency between tokens, from the cheapest to the fastest."""
-    best: list[Candidate] = []
-    for one in sorted(candidates, key=lambda candidate: (candidate.usd_per_hour, candidate.inter_token_latency_s)):
-        if not best or one.inter_token_latency_s < best[-1].inter_token_latency_s:
-            best.append(one)
-    return tuple(best)

@@ -117,7 +117,7 @@ def _vllm(candidate: Candidate, demand: Demand, offer: Offer, role: Role | None)
             machines=_machines(candidate),
         ),
         source=_source(
-            "vLLM", "docs.vllm.ai, serve arguments, data and expert parallel deployment, v0.12.0", candidate
+            "vLLM", "vllm 0.33.0, arg_utils.py; docs.vllm.ai, data and expert parallel deployment", candidate
         ),
     )
 
@@ -128,7 +128,7 @@ def _sglang(candidate: Candidate, demand: Demand, offer: Offer, role: Role | Non
     flags: dict[str, int | str] = {
         "--tp-size": layout.tensor * layout.data,
         "--pp-size": layout.pipeline,
-        "--dp-size": layout.data,
+        "--attn-dp-size": layout.data,
         "--ep-size": layout.expert,
         "--max-running-requests": candidate.places * layout.data,
         "--chunked-prefill-size": offer.pass_tokens * layout.data,
@@ -142,14 +142,13 @@ def _sglang(candidate: Candidate, demand: Demand, offer: Offer, role: Role | Non
             flags,
             _quantization(candidate, offer),
             "--kv-cache-dtype fp8_e4m3" if candidate.cache != "bf16" else "",
-            "--enable-dp-attention" if layout.data > 1 else "",
             *speculation_flags.sglang(candidate.proposals),
             *disaggregation_flags.sglang(role),
             machines=_machines(candidate),
         ),
         source=_source(
             "SGLang",
-            "docs.sglang.io, server arguments; server_args.py of sgl-project/sglang for what it divides by groups",
+            "sglang 0.5.23, arg_groups (attention data parallel has a flag of its own there) and what is divided by it",
             candidate,
         ),
     )
@@ -158,6 +157,7 @@ def _sglang(candidate: Candidate, demand: Demand, offer: Offer, role: Role | Non
 def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer, role: Role | None) -> Command:
     """Its groups of GPUs are those of the tensor parallel, told apart in the file that it reads.
 
+    It refuses prompts that are longer than a pass unless it may read them in chunks.
     The batch limit is given as that of a group; no page was found that says whether it is one of all groups.
     """
     layout = candidate.layout
@@ -178,6 +178,7 @@ def _tensorrt_llm(candidate: Candidate, demand: Demand, offer: Offer, role: Role
     text = _text(
         f"trtllm-serve {_files(candidate, offer, on_loading=False)}",
         flags,
+        "--enable_chunked_prefill" if demand.prompt > offer.pass_tokens else "",
         f"--config {_CONFIG}" if lines else "",
         disaggregation_flags.REACHED if role else "",
         machines=_machines(candidate),

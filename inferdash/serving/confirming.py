@@ -40,7 +40,7 @@ class Group:
     times: PassTimes
     how: Scheduling
     prompt_bytes: float
-    """Of the cache of a prompt, on one of them."""
+    """Of the cache that is moved of a prompt, on one of them."""
 
     def stage(self, groups: int) -> Stage:
         """So many of them."""
@@ -184,7 +184,7 @@ def _alone(one: Candidate | Reading, demand: Demand, offer: Offer, known: Known 
     found = Group(
         times=cast("PassTimes", times).slower(one.slower[0]),  # only accelerators with a peak take part
         how=Scheduling(places=places, page=PAGE, pages=pages, pass_tokens=offer.pass_tokens),
-        prompt_bytes=float(part_bytes(deployment, tokens=demand.prompt)),
+        prompt_bytes=float(part_bytes(deployment, tokens=demand.prompt - demand.found * offer.decode_prefixes)),
     )
     if known is not None:
         known[name] = found

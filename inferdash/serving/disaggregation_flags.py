@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 Role = Literal["prefill", "decode"]
 SOURCES: Final = {
-    "vLLM": "docs.vllm.ai, NixlConnector usage guide",
-    "SGLang": "docs.sglang.io, PD disaggregation",
+    "vLLM": "vllm 0.33.0, config/kv_transfer.py; docs.vllm.ai, NixlConnector usage guide",
+    "SGLang": "sglang 0.5.23, arg_groups/fields/disagg.py; sglang-router 0.3.2, router_args.py",
     "TensorRT-LLM": "nvidia.github.io/TensorRT-LLM, disaggregated serving, 1.3.0rc24",
 }
 REACHED: Final = "--host 0.0.0.0"

@@ -3,15 +3,18 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from heapq import nsmallest
+from math import inf
 from typing import Final, TypeAlias
 
-from inferdash.serving.candidates import Candidate, Failure, Setup, by_reason, frontier, setups_of
+from inferdash.serving.candidates import Candidate, Failure, Setup, by_reason, setups_of
 from inferdash.serving.curves import Curves
 from inferdash.serving.offers import NODE, Demand, Offer
 from inferdash.serving.requests import Floats
 
-Ranked: TypeAlias = tuple[float, int, bool, float, int, Candidate, Setup]
-"""A candidate behind its rank: of those that cost the same, fewer GPUs, one machine, a lower load come first."""
+Ranked: TypeAlias = tuple[float, int, bool, float, int, int, Setup]
+"""A set-up and its replicas behind their rank: at the same cost fewer GPUs, one machine, a lower load come first."""
+Holding: TypeAlias = tuple[float, float, int, Setup]
+"""A set-up that is predicted to hold, behind its dollars an hour, its p90 between tokens and its number."""
 BEYOND: Final = 1.1
 """Loads up to so many times what a set-up is said to carry are still tried."""
 
@@ -34,8 +37,19 @@ class Field:
 
 def ranked(setup: Setup, replicas: int, turn: int, *, demand: Demand, offer: Offer) -> Ranked:
     """A set-up with so many replicas; `turn` tells apart those of the same rank."""
-    one = setup.candidate(demand, offer.rent[setup.accelerator], replicas)
-    return one.usd_per_hour, one.total_gpus, one.gpus > NODE, one.utilization, turn, one, setup
+    gpus, carries_per_s = setup.curves.layout.gpus, setup.carries_per_s(replicas)
+    usd_per_hour = offer.rent[setup.accelerator] * replicas * gpus
+    utilization = demand.requests_per_s / carries_per_s if carries_per_s else inf
+    return usd_per_hour, replicas * gpus, gpus > NODE, utilization, turn, replicas, setup
+
+
+def frontier(holding: Iterable[Holding]) -> list[Holding]:
+    """Those that none beats in both cost and p90 latency between tokens, from the cheapest to the fastest."""
+    best: list[Holding] = []
+    for one in sorted(holding):
+        if not best or one[1] < best[-1][1]:
+            best.append(one)
+    return best
 
 
 def field_of(
@@ -52,7 +66,7 @@ def field_of(
     """
     tried: list[Ranked] = []
     predicted: list[tuple[Ranked, Ranked]] = []
-    holding: list[Candidate] = []
+    holding: list[Holding] = []
     failed: list[Failure] = []
     set_ups = scored = 0
     all_kept = isinstance(blocks, Collection)
@@ -66,20 +80,18 @@ def field_of(
             if failure:
                 failed.append(failure)
                 continue
-            kept = setup if all_kept else setup.alone()
-            held = ranked(kept, int(setup.fewest), set_ups, demand=demand, offer=offer)
-            candidate = held[-2]
+            kept, fewest = setup if all_kept else setup.alone(), int(setup.fewest)
+            held = ranked(kept, fewest, set_ups, demand=demand, offer=offer)
             fewer = kept.worth_trying(demand, beyond=BEYOND)
-            as_held = fewer == candidate.replicas
-            first = held if as_held else ranked(kept, fewer, set_ups, demand=demand, offer=offer)
-            holding.append(candidate)
+            first = held if fewer == fewest else ranked(kept, fewer, set_ups, demand=demand, offer=offer)
+            holding.append((held[0], kept.latency_s(demand, fewest), set_ups, kept))
             tried.append(first)
             predicted.append((held, first))
         tried, predicted = nsmallest(near, tried), nsmallest(near, predicted)
-        failed, holding = [*by_reason(failed)], [*frontier(holding)]
+        failed, holding = [*by_reason(failed)], frontier(holding)
     return Field(
         near=tuple({one[4]: one for one in (*tried, *(first for _, first in predicted))}.values()),
-        frontier=frontier(holding),
+        frontier=tuple(one.candidate(demand, offer.rent[one.accelerator]) for *_, one in frontier(holding)),
         failures=by_reason(failed),
         set_ups=set_ups,
         scored=scored,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from math import inf
 from typing import Final
@@ -139,13 +140,15 @@ class Offer:
     """What may propose tokens: each set-up is tried with it and without."""
     apart: bool = False
     """Whether prefill and decode are also tried on workers of their own."""
+    decode_prefixes: bool = False
+    """Whether what is found of a prompt is on decode workers too, so that it is not moved."""
 
     @property
     def pass_tokens(self) -> int:
         """Positions of one pass of a prefill, at most."""
         return self.engine.chunk if self.engine else 8192
 
-    @property
+    @cached_property
     def rent(self) -> dict[str, float]:
         """Dollars an hour for one accelerator, of those with one."""
         if self.rents is not None:

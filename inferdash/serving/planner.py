@@ -6,13 +6,13 @@ up. There is no margin beside the targets: a replica more is added where the sim
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, nsmallest
 from itertools import count
 from math import inf
 from typing import Final
 
 from inferdash.serving.candidates import Candidate, Failure
-from inferdash.serving.confirming import Confirmation
+from inferdash.serving.confirming import Confirmation, Known
 from inferdash.serving.curves import Curves, curves_of
 from inferdash.serving.field import BEYOND, field_of, ranked
 from inferdash.serving.offers import Demand, Offer
@@ -60,6 +60,7 @@ def plan(
     *,
     blocks: Iterable[Curves] | None = None,
     within: Callable[[Curves, Demand], Floats] = Curves.within,
+    known: Known | None = None,
     tries: int = 12,
     seed: int = 0,
 ) -> Plan:
@@ -73,6 +74,7 @@ def plan(
         offer: what it may be built from.
         blocks: its curves for such requests, where they are at hand; they depend on no load, target or rent.
         within: what a curve carries within the targets, where it is at hand; it depends on no load or rent.
+        known: groups of accelerators that were worked out before; like the curves. It is added to.
         tries: candidates that are simulated at most.
         seed: of the arrivals.
 
@@ -90,21 +92,22 @@ def plan(
     heap = [*field.near]
     heapify(heap)
     refused: list[Confirmation] = []
-    simulator = Tries(demand=demand, offer=offer, seed=seed)
+    simulator = Tries(demand=demand, offer=offer, seed=seed, known={} if known is None else known)
     said = None
     while heap and len(refused) < tries:
-        *_, candidate, setup = heappop(heap)
-        one = simulator.replicas(setup, candidate.replicas)
+        *_, replicas, setup = heappop(heap)
+        one = simulator.replicas(setup, replicas)
         if one.holds:
             said = simulator.fewest(one, setup)
             break
         refused.append(one)
-        if (candidate.replicas + 1) * candidate.gpus <= offer.most_gpus:
-            heappush(heap, ranked(setup, candidate.replicas + 1, next(turns), demand=demand, offer=offer))
+        if (replicas + 1) * one.candidate.gpus <= offer.most_gpus:
+            heappush(heap, ranked(setup, replicas + 1, next(turns), demand=demand, offer=offer))
     predicted = [
-        ranked(setup, max(one.replicas, int(setup.fewest)), turn, demand=demand, offer=offer)
-        for *_, turn, one, setup in heap
+        ranked(setup, max(replicas, int(setup.fewest)), turn, demand=demand, offer=offer)
+        for *_, turn, replicas, setup in heap
     ]
+    rent = offer.rent
     pairs = pairs_of(blocks, demand, offer, most=_PAIRS, within=within) if offer.apart else []
     pair = apart(pairs, simulator, below_usd=said.candidate.usd_per_hour if said else inf)
     wins = pair is not None and (said is None or pair.candidate.usd_per_hour < said.candidate.usd_per_hour)
@@ -113,7 +116,10 @@ def plan(
         best=None if best is None else best.candidate,
         confirmation=best,
         refused=tuple(refused),
-        following=tuple(one for *_, one, _ in sorted(predicted)[:_NEXT]),
+        following=tuple(
+            setup.candidate(demand, rent[setup.accelerator], replicas)
+            for *_, replicas, setup in nsmallest(_NEXT, predicted)
+        ),
         frontier=field.frontier,
         set_ups=field.set_ups,
         scored=field.scored,

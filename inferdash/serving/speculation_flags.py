@@ -6,8 +6,8 @@ from typing import Final
 from inferdash.physics.drafters import Proposals
 
 SOURCES: Final = {
-    "vLLM": "docs.vllm.ai, vllm.config.speculative, v0.12.0",
-    "SGLang": "docs.sglang.io, speculative decoding",
+    "vLLM": "vllm 0.33.0, config/speculative.py",
+    "SGLang": "sglang 0.5.23, arg_groups/fields/spec.py",
     "TensorRT-LLM": "nvidia.github.io/TensorRT-LLM, speculative decoding, 1.3.0rc24, and its examples",
 }
 _LONGEST_MATCH: Final = 4

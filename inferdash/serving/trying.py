@@ -21,7 +21,7 @@ class Tries:
     offer: Offer
     seed: int
     """Of the arrivals."""
-    known: Known = field(default_factory=dict)
+    known: Known
     """Groups of accelerators that were worked out."""
     alike: dict[tuple[Setup, int], Confirmation] = field(default_factory=dict)
     """What was said of replicas."""

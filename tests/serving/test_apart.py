@@ -10,10 +10,13 @@ import pytest
 from inferdash.facts import library
 from inferdash.physics import disaggregation, steady_state
 from inferdash.physics.kv_cache import request_cache_bytes
+from inferdash.scenario import Scenario
 from inferdash.serving.apart import ServedApart, Stage, Transfer, simulate_apart
 from inferdash.serving.requests import Requests, poisson, requests
 from inferdash.serving.scheduling import Routing, Scheduling
 from inferdash.serving.simulator import simulate
+from inferdash.studies.run.disaggregation import moved_bytes
+from inferdash.studies.run.transfer import transfer_of
 from tests.serving.one_by_one import one_by_one
 from tests.serving.test_serving_laws import random_case
 from tests.serving.toys import flat, random_times
@@ -188,6 +191,42 @@ def test_prompts_wait_as_in_a_queue_with_one_server() -> None:
     stage = Stage(times=flat(pass_s=0.25), how=Scheduling(places=1, pass_tokens=2), routing=Routing())
     found = simulate_apart(coming, stage, stage, moving(len(coming)))
     assert (found.prefill.started_s - coming.arrival_s).mean() == pytest.approx(0.375, rel=0.05)
+
+
+def test_output_of_a_gpu_where_rates_match() -> None:
+    """4 prompts a second on one GPU and 12 answers of 1,001 tokens on another: three GPUs read for one that writes."""
+    matched = disaggregation.rate_matched_tok_per_s(
+        answer=1001, prefill_per_s=4, prefill_gpus=1, decode_per_s=12, decode_gpus=1
+    )
+    assert matched == pytest.approx(3003.0)
+    rng = np.random.default_rng(3)
+    for _ in range(100):  # with workers of one GPU it is what a GPU carries at the ratio that keeps both busy
+        one = dict(zip(("prefill_s", "batch", "passes", "pass_s"), rng.uniform(0.1, 9, 4).tolist(), strict=True))
+        said = disaggregation.rate_matched_tok_per_s(
+            answer=7.0,
+            prefill_per_s=1 / one["prefill_s"],
+            prefill_gpus=1.0,
+            decode_per_s=one["batch"] / (one["passes"] * one["pass_s"]),
+            decode_gpus=1.0,
+        )
+        assert said == pytest.approx(7 * disaggregation.carried_per_gpu_s(**one))
+
+
+def test_what_a_decode_worker_has_found_is_not_moved() -> None:
+    """6,144 of 8,192 tokens: 268 MB are moved of an 8B model, a quarter of the whole."""
+    scenario = Scenario(model="llama-3.1-8b", prompt=8192, found_share=0.75, disaggregated=True, decode_prefixes=True)
+    assert moved_bytes(scenario) == 268_435_456
+    whole = scenario.model_copy(update={"decode_prefixes": False})
+    assert moved_bytes(whole) == 4 * moved_bytes(scenario)
+    who = requests(np.zeros(2), prompt=[8192, 100], answer=2, found=[6144, 0])
+    some, every = (transfer_of(one, one.prefill, who) for one in (scenario, whole))
+    assert some
+    assert every
+    assert some.sending_s / every.sending_s == pytest.approx([0.25, 1])
+    again = requests(np.zeros(5), prompt=8192, answer=2, found=6144, prefix=[7, 3, 7, 7, 3])  # each seen first once
+    once = transfer_of(scenario, scenario.prefill, again)
+    assert once
+    assert once.sending_s / every.sending_s[0] == pytest.approx([1, 1, 0.25, 0.25, 0.25])
 
 
 # Laws.

@@ -1,10 +1,15 @@
 """Start commands: what a set-up implies stands in them, and what is not known does not."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Final, get_args
+
+import pytest
 
 from inferdash.physics.drafters import Method, Proposals
 from inferdash.physics.parallelism import Layout
-from inferdash.serving.candidates import setups_of
+from inferdash.serving.candidates import Readers, setups_of
 from inferdash.serving.commands import commands, context_of
 from inferdash.serving.curves import curves_of
 from inferdash.serving.offers import Demand, Offer
@@ -29,7 +34,7 @@ def test_groups_with_spread_experts() -> None:
         "  --max-num-batched-tokens 8192 \\\n  --max-model-len 2048 \\\n  --gpu-memory-utilization 0.9 \\\n"
         "  --kv-cache-dtype fp8 \\\n  --enable-expert-parallel"
     )
-    for part in ("--tp-size 8", "--dp-size 8", "--ep-size 8", "--max-running-requests 320", "--enable-dp-attention"):
+    for part in ("--tp-size 8", "--attn-dp-size 8", "--ep-size 8", "--max-running-requests 320"):
         assert part in said["SGLang"]
     assert "--chunked-prefill-size 65536" in said["SGLang"]
     assert "enable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\nEOF\ntrtllm-serve" in said["TensorRT-LLM"]
@@ -102,3 +107,50 @@ def test_what_proposes_tokens_is_told_to_each_engine() -> None:
     assert "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\nEOF" in said
     assert "max_draft_len: 3\n  max_matching_ngram_size: 4" in told["ngram"]["TensorRT-LLM"]
     assert "# no setting for this way to propose tokens was found\n" in told["block"]["TensorRT-LLM"]
+
+
+def _flags(name: str) -> set[str]:
+    return set((Path(__file__).parent / "flags" / f"{name}.txt").read_text().split())
+
+
+TAKEN: Final = {
+    "vLLM": (
+        _flags("vllm-0.33.0"),
+        {"--port", "--prefiller-hosts", "--prefiller-ports", "--decoder-hosts", "--decoder-ports"},
+    ),
+    "SGLang": (_flags("sglang-0.5.23"), _flags("sglang-router-0.3.2")),
+    "TensorRT-LLM": (_flags("tensorrt-llm-00209af"), set[str]()),
+}
+"""What each engine and its router take; the router of vLLM is an example in its repository."""
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "deepseek-v3"])
+def test_every_flag_is_one_that_the_engine_takes(model: str) -> None:
+    """Over layouts, ways to propose tokens, caches, workers apart, and prompts longer than a pass."""
+    weights = "bf16" if model == "llama-3.1-8b" else "fp8-block"
+    given = offer(model, (weights,), accelerators={"h200-sxm": CHIPS["h200-sxm"]})
+    asked = replace(ASKED, prompt=20_000)
+    proposed = [Proposals(method=one, draft_tokens=3, tokens_per_pass=2, share=0.1) for one in get_args(Method)]
+    seen = set()
+    for setup in setups_of(curves_of(asked, given), asked):
+        one = setup.candidate(asked, 1.0, 1)
+        readers = Readers(
+            accelerator="h200-sxm",
+            weights=weights,
+            layout=one.layout,
+            workers=2,
+            usd_per_hour=1.0,
+            time_to_first_token_s=1.0,
+            places=256,
+            usable_bytes=100e9,
+        )
+        for what in (None, *proposed):
+            for who in (None, readers):
+                for command in commands(replace(one, proposals=what, readers=who), asked, given):
+                    engine, _, router = command.text.partition("# the router")
+                    for text, taken in zip((engine, router), TAKEN[command.engine], strict=True):
+                        flags = set(re.findall(r"(?<!\S)--[a-z][\w-]*", text))
+                        assert flags <= taken, command.text
+                        seen |= flags
+    assert {"--enable_chunked_prefill", "--kv-transfer-config", "--speculative-config"} <= seen
+    assert ("--attn-dp-size" in seen) == (model == "deepseek-v3")

@@ -52,7 +52,7 @@ def test_a_replica_fewer_is_tried_where_it_may_hold() -> None:
     """What the closed forms say holds is confirmed, and a replica fewer is refused or taken by the simulator."""
     given = offer(weights=("bf16",), caches=("bf16",), accelerators={"h100-sxm": CHIPS["h100-sxm"]})
     (setup,) = (one for one in setups_of(curves_of(CHAT, given), CHAT) if one.curves.layout.gpus == 1)
-    fewest = setup.fewest
+    fewest = int(setup.fewest)
     assert setup.worth_trying(CHAT, beyond=1e9) == fewest - 1
     assert setup.worth_trying(CHAT, beyond=1) == fewest
     assert confirmed(setup.candidate(CHAT, 3.0), CHAT, given).holds

@@ -16,7 +16,7 @@ from inferdash.serving.requests import Floats
 from inferdash.serving.summary import prompt_s, tokens_s
 from inferdash.studies.numbers import Row, Table, show
 from inferdash.studies.run.simulation import ceilings_per_s, prefill_of, scheduling, times_of
-from inferdash.studies.run.transfer import link_carries_per_s, link_of, transfer_s
+from inferdash.studies.run.transfer import link_carries_per_s, link_of, moved_tokens, transfer_s
 
 _PAYS: Final = 1.05
 """Gains nearer to 1 are none."""
@@ -45,6 +45,8 @@ class Worth:
     """Requests that a decode worker has room and places for."""
     ratio: float
     """Prefill workers for each decode worker that keep both busy."""
+    matched_tok_per_s: float
+    """Output tokens a second of one accelerator at that ratio; 0 where a single request misses the target."""
 
     @property
     def per_s(self) -> float:
@@ -96,10 +98,20 @@ def worth(scenario: Scenario) -> Worth | None:
         )
     decode_usd = scenario.rent * one.gpus * one.replicas
     paid = (decode_usd + scenario.rent_of_prefill * prefill.gpus * prefill.replicas) / decode_usd if decode_usd else 1.0
+    decode_per_s = groups * float(alone[apart_place]) if apart_place >= 0 else 0.0
+    with unrecorded():
+        matched = physics.rate_matched_tok_per_s(
+            answer=one.answer,
+            prefill_per_s=1 / read_s,
+            prefill_gpus=prefill.gpus / prefill.sharing.data,
+            decode_per_s=decode_per_s / groups,
+            decode_gpus=one.gpus / one.sharing.data,
+        )
     return Worth(
         prefill_per_s=readers / read_s,
         link_per_s=moved,
-        decode_per_s=groups * float(alone[apart_place]) if apart_place >= 0 else 0.0,
+        decode_per_s=decode_per_s,
+        matched_tok_per_s=float(matched),
         together_per_s=paid * groups * float(together[together_place]) if together_place >= 0 else 0.0,
         batch=apart_place + 1,
         together_batch=together_place + 1,
@@ -177,11 +189,11 @@ def _why(scenario: Scenario, found: Worth) -> str:
 
 
 def moved_bytes(scenario: Scenario) -> float:
-    """Bytes of the cache of a prompt, counted once."""
+    """Bytes of the cache that is moved of a prompt, counted once."""
     return float(
         request_cache_bytes(
             scenario.architecture,
-            tokens=scenario.prompt,
+            tokens=moved_tokens(scenario),
             bytes_per_number=scenario.served.deployment.cache_bytes_per_number,
         )
     )
@@ -232,6 +244,19 @@ def _workers(one: Scenario) -> str:
     return f"{one.replicas:,} of {each}, {one.precision.name}"
 
 
+def matched(scenario: Scenario) -> str:
+    """What a GPU writes at the ratio that suits, in words; nothing where the target is missed."""
+    found, prefill = worth(scenario), prefill_of(scenario)
+    if found is None or prefill is None or not found.decode_per_s:
+        return ""
+    gpus = scenario.gpus * scenario.replicas + prefill.gpus * prefill.replicas
+    here = quantities.digits(found.per_s * scenario.answer / gpus)
+    return (
+        f"Rate-matched, with {quantities.digits(found.ratio)} prefill workers for each decode worker and no queue, a "
+        f"GPU writes {quantities.digits(found.matched_tok_per_s)} tokens per second; these workers, {here}."
+    )
+
+
 def words(scenario: Scenario) -> str:
     """Who reads prompts, in a few words for a line on the set-up; nothing where all read and write."""
     prefill = prefill_of(scenario)
@@ -252,6 +277,6 @@ def notes(scenario: Scenario) -> list[str]:
 
 METHOD: Final = (
     "What workers carry is simulated with a queue that never ends. Each GPU sends its part of the cache over its own "
-    "link, one prompt after another; decode workers find no prefix, so whole prompts are moved. With vLLM and SGLang "
-    "the first token comes from the decode worker, with TensorRT-LLM from the prefill worker."
+    "link, one prompt after another: all of it, or what decode workers have not found where they keep prefixes. With "
+    "vLLM and SGLang the first token comes from the decode worker, with TensorRT-LLM from the prefill worker."
 )

@@ -1,6 +1,6 @@
 """A scenario's plan: what is asked for, what it may be built from, and what the planner found."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,11 +19,13 @@ from inferdash.scenario.speculating import NONE, SPECULATED
 from inferdash.serving import planner
 from inferdash.serving.candidates import Readers
 from inferdash.serving.commands import SLACK, Command, commands
+from inferdash.serving.confirming import Known
 from inferdash.serving.curves import Curves, curves_of
 from inferdash.serving.offers import NODE, Demand, Offer, Room, started_for
 from inferdash.serving.placed import deployment_of
 from inferdash.serving.planner import Plan
 from inferdash.serving.requests import Floats
+from inferdash.studies.kept import Kept
 from inferdash.studies.run.simulation import only
 
 __all__ = ["SLACK", "changes", "confidence", "demand", "obstacle", "offer", "planned", "server_s", "starts", "worked"]
@@ -91,7 +93,7 @@ _READ: Final = frozenset(
             "speed",
         ),
         *SPECULATED,
-        *("disaggregated", "fabric", "fabric_bandwidth", "fabric_latency"),
+        *("disaggregated", "decode_prefixes", "fabric", "fabric_bandwidth", "fabric_latency"),
         *("target_first", "target_between", "confidence", "considered", "formats", "own_rents", "most_gpus", "seed"),
     }
 )
@@ -102,8 +104,14 @@ _SHAPE: Final = _READ - {"load", "load_as", "active_users", "think", "target_fir
 """Those of them that the curves of set-ups depend on."""
 _TARGETED: Final = _SHAPE | {"target_first", "target_between"}
 """Those that what the curves carry within the targets depends on."""
-_KEPT: Final = 40
-"""Accelerators times formats whose curves are kept, a megabyte each."""
+_KEPT: Final = 160
+"""Accelerators times formats whose curves are kept, over all scenarios, half a megabyte each."""
+_KEPT_OF_ONE: Final = 40
+"""The same of one scenario."""
+_GROUPS: Final = 4
+"""Groups of accelerators that a scenario keeps for the simulator, the last ones."""
+_SHORT: Final = 8192
+"""Tokens of texts for which they are kept: a megabyte each at most."""
 
 
 def planned(scenario: Scenario) -> Plan | None:
@@ -117,10 +125,16 @@ def _planned(scenario: Scenario) -> Plan | None:
         return None
     with unrecorded():
         asked, given = demand(scenario), offer(scenario)
-        if _scored(scenario) > _KEPT:
+        if _scored(scenario) > _KEPT_OF_ONE:
             return planner.plan(asked, given, seed=scenario.seed)
-        kept = _within(only(scenario, _TARGETED))
-        return planner.plan(asked, given, blocks=kept, within=lambda one, _: kept[one], seed=scenario.seed)
+        kept, within = _curves(only(scenario, _SHAPE)), _within(only(scenario, _TARGETED))
+        groups = dict(kept.groups)
+        found = planner.plan(
+            asked, given, blocks=kept.blocks, within=lambda one, _: within[one], known=groups, seed=scenario.seed
+        )
+        if asked.tokens <= _SHORT:
+            kept.groups = dict([*groups.items()][-_GROUPS:])
+        return found
 
 
 def _scored(scenario: Scenario) -> int:
@@ -129,17 +143,29 @@ def _scored(scenario: Scenario) -> int:
     return len(scenario.considered) * len(scenario.formats) * ways
 
 
-@lru_cache(maxsize=4)
-def _within(scenario: Scenario) -> dict[Curves, Floats]:
-    """The same curves, each with what it carries within the targets."""
+@dataclass(eq=False)
+class _Curved:
+    """What the set-ups of a scenario carry, and what the simulator needs of those that it played last."""
+
+    blocks: tuple[Curves, ...]
+    groups: Known = field(default_factory=dict)
+
+
+def _curved(scenario: Scenario) -> _Curved:
+    return _Curved(tuple(curves_of(demand(scenario), offer(scenario))))
+
+
+_curves: Final = Kept(_curved, _scored, most=_KEPT)
+"""By scenario: a reader turns load and targets more than what is chosen from, and compares a few answers."""
+
+
+def _carried(scenario: Scenario) -> dict[Curves, Floats]:
     asked = demand(scenario)
-    return {one: one.within(asked) for one in _curves(only(scenario, _SHAPE))}
+    return {one: one.within(asked) for one in _curves(only(scenario, _SHAPE)).blocks}
 
 
-@lru_cache(maxsize=4)
-def _curves(scenario: Scenario) -> tuple[Curves, ...]:
-    """What the set-ups of a scenario carry; kept, as a reader turns load and targets more than what is chosen from."""
-    return tuple(curves_of(demand(scenario), offer(scenario)))
+_within: Final = Kept(_carried, _scored, most=_KEPT)
+"""The same curves by scenario, each with what it carries within the targets."""
 
 
 def demand(scenario: Scenario) -> Demand:
@@ -171,6 +197,7 @@ def offer(scenario: Scenario) -> Offer:
         proposals=scenario.proposals,
         fabric=_fabric(scenario),
         apart=scenario.disaggregated,
+        decode_prefixes=scenario.decode_prefixes,
     )
 
 

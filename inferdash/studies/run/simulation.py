@@ -364,7 +364,7 @@ def _stage(scenario: Scenario, who: Requests, times: PassTimes, *, copies: int) 
 
 def _apart(scenario: Scenario, prefill: Scenario, who: Requests, writing: Stage, *, copies: int) -> ServedApart | None:
     """The same requests read by prefill workers and written by others; None where the link is not known."""
-    transfer = transfer_of(scenario, prefill, who.prompt)
+    transfer = transfer_of(scenario, prefill, who)
     times = _times(only(prefill, _READ - {*_ARRIVALS}), int((who.prompt + 1).max(initial=1)))
     if transfer is None or times is None:
         return None
