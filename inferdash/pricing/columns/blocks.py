@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from inferdash.pricing.logs.pieces import LONGEST
 
-BLOCK: Final = 1 << 26
-"""Bytes of a block."""
+BLOCK: Final = 1 << 25
+"""Bytes of a block: more leave the caches of a processor, less ask too often."""
 _RUNNING: Final = (b"otal_token_usage", b"otalTokenUsage")
 """Names of running totals, which say nothing without the lines before."""
 _TURNS: Final = (b"turn.completed",)

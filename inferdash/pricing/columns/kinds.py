@@ -23,7 +23,7 @@ from inferdash.pricing.replay import Request
 Pieces: TypeAlias = Iterator[bytes]
 Some: TypeAlias = Block | RowBlock | list[bytes]
 """Lines, rows of a table, or the start of a line that is too long for a block."""
-_ROW_BYTES: Final = 32
+_ROW_BYTES: Final = 16
 """Of a row of a table, by which so many are read at once as lie in a block."""
 _FEWEST_ROWS: Final = 1 << 17
 
