@@ -25,6 +25,8 @@ _SLOW_S = 20.0
 """Seconds of processor of one way for one scenario, from which on it is a finding."""
 
 
+_SHRUNK_S = 60.0
+"""In which a finding is made small."""
 _WHOLE = 10
 """One scenario in so many has every accelerator that it draws in its plan."""
 
@@ -68,7 +70,10 @@ def least(pair: Pair, kind: str, way: _Way) -> Pair:
         if kind in _kinds(way, alone):
             pair = alone
             break
+    end = time.monotonic() + _SHRUNK_S
     for name in {**links.parameters(pair.a), **links.parameters(pair.edited)}:
+        if time.monotonic() > end:
+            break
         fewer = Pair(_without(pair.a, name), pair.b and _without(pair.b, name))
         if fewer != pair and kind in _kinds(way, fewer):
             pair = fewer
