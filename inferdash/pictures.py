@@ -23,7 +23,7 @@ from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cac
 from inferdash.studies.price import feature_cost, prompt_cache
 from inferdash.studies.run import memory, plan, serving, simulation
 
-KEY: Final = "Solid: A. Hollow or dashed: B."
+KEY: Final = "Hollow or dotted: B. All else: A."
 """What tells the two apart in a chart of both."""
 _BELOW: Final = "Above: A. Below it, paler: B."
 _ALIKE: Final = "The picture is the same for A and B."

@@ -69,8 +69,14 @@ def rounding() -> None:
     parts.table(slots.rounding_table)
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), shown, batch=result.compared_batch)
-controls("batch", "prompt", "gpus", "rent", "speed")
+parts.result(
+    page.TITLE,
+    page.sentence(scenario, result),
+    shown,
+    page.subject(scenario, result),
+    batches=(result.compared_batch,),
+)
+controls("batch", "prompt", "gpus", "rent", "speed", instead=page.instead(scenario, result))
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")
 parts.terms(shown, page.curve_caption(scenario, result) if drawn else "")

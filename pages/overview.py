@@ -24,7 +24,7 @@ def why() -> None:
     cards("Why, page by page", said)
 
 
-parts.result(page.TITLE, page.sentence(scenario, result), shown)
+parts.result(page.TITLE, page.sentence(scenario, result), shown, batches=(scenario.batch, result.compared_batch))
 controls("model", "accelerator", "gpus", "batch", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")

@@ -68,7 +68,10 @@ if parts.picture(key="frontier"):
     st.caption(page.FRONTIER)
 st.markdown(page.cost_sentence(scenario, result))
 st.caption(page.rent_days(scenario, today))
-if changes:
+st.caption(page.taken(scenario))
+if changes and planning.is_used(scenario, changes):
+    st.success(page.IN_USE, icon=":material/check:")
+elif changes:
     state.offer("Use this set-up", **changes)
 parts.notes(page.notes(scenario))
 sections({"Start from an example": lambda: examples(page.NAME)})

@@ -151,9 +151,10 @@ parts.result(
     page.sentence(scenario, result),
     lambda: page.headline_numbers(scenario, result),
     page.subject(scenario),
-    batch=result.batch_mean,
+    batches=() if result.batch_mean is None else (result.batch_mean,),
+    served=True,
 )
-parts.notes(page.notes(scenario, result, ran))
+parts.notes([*page.notes(scenario, result, ran), *page.other_batch(scenario, result)])
 enough = page.way_out(scenario, result)
 if enough:
     state.offer("Use as many GPUs as it takes", gpus=enough)

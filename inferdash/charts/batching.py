@@ -33,7 +33,7 @@ def curve() -> dict[str, Any]:
             parts["beyond"].mark_line(strokeWidth=3, strokeDash=[5, 5], color=theme.INK, opacity=0.5),
             parts["path"].mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
             parts["points"].mark_point(size=70, filled=True, opacity=1, color=theme.INK),
-            parts["points"].mark_text(**theme.text(13, align="left", dx=9, dy=-8)).encode(text="label:N"),
+            *theme.outlined(parts["points"], 13, align="left", dx=9, dy=-8),
             parts["own"]
             .mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5)
             .encode(color=theme.MEANING),

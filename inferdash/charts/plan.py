@@ -11,10 +11,14 @@ from inferdash.charts import theme
 @cache
 def frontier() -> dict[str, Any]:
     """Rows "frontier" (dots on a line of steps), "best" and "target" (a level line)."""
-    x = alt.X("usd_per_hour:Q", scale=alt.Scale(type="log", padding=30), axis=theme.log_money_axis("rent per hour"))
+    x = alt.X(
+        "usd_per_hour:Q",
+        scale=alt.Scale(type="log", padding=30, nice=False),
+        axis=theme.log_money_axis("rent per hour"),
+    )
     y = alt.Y(
         "itl_s:Q",
-        scale=alt.Scale(type="log", padding=20),
+        scale=alt.Scale(type="log", padding=20, nice=False),
         axis=theme.log_time_axis("inter-token latency, p90"),
     )
     dots, best, target = (alt.Chart(alt.NamedData(name)) for name in ("frontier", "best", "target"))

@@ -27,8 +27,9 @@ def over(spec: dict[str, Any]) -> dict[str, Any]:
     """
     whole = {key: value for key, value in spec.items() if key not in {"data", "layer"}}
     layers = [{"data": spec["data"], **layer} if "data" in spec else layer for layer in spec["layer"]]
-    of_b = [_of_b(layer) for layer in layers if _is_kept(layer)]
-    return {**whole, "layer": [*layers, *of_b]}
+    both = [*layers, *(_of_b(layer) for layer in layers if _is_kept(layer))]
+    both.sort(key=lambda layer: _type(layer) == "text")  # no line of B crosses a name
+    return {**whole, "layer": [_apart(layer) if _is_bold(layer) else layer for layer in both]}
 
 
 def split(spec: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +63,17 @@ def rows_over(spec: dict[str, Any], a: Rows, b: Rows) -> dict[str, list[dict[str
         alike = of_a == of_b
         found[name] = [_named(row, "A") if name in said and not alike else dict(row) for row in of_a]
         found[f"{OF_B}{name}"] = [] if alike else [_named(row, "B") if name in said else dict(row) for row in of_b]
+        if name in said and not alike and len(of_a) == len(of_b) == 1:
+            y = _height(spec, name)
+            above = (found[name][0].get(y) or 0) > (found[f"{OF_B}{name}"][0].get(y) or 0)
+            found[name][0]["above"], found[f"{OF_B}{name}"][0]["above"] = above, not above
     return found
+
+
+def _height(spec: dict[str, Any], name: str) -> str:
+    """The field by which a layer with these rows stands higher or lower; empty where none does."""
+    heights = (layer["encoding"].get("y", {}).get("field") for layer in spec["layer"] if layer["data"]["name"] == name)
+    return next((str(field) for field in heights if field), "")
 
 
 def rows_joined(a: Rows, b: Rows, *, by: str) -> dict[str, list[dict[str, Any]]]:
@@ -126,6 +137,17 @@ def _label(value: Any, side: str) -> str:
 def _named(row: Mapping[str, Any], side: str) -> dict[str, Any]:
     label = row.get("label")
     return {**row, "label": f"{side}: {label}"} if isinstance(label, str) and label else dict(row)
+
+
+def _apart(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """A bold name that stands above its point or below, as its row says, so that those of A and B do not meet."""
+    found = deepcopy(dict(layer))
+    dy = found["mark"].get("dy", 0)
+    if not isinstance(dy, dict):
+        found["mark"]["dy"] = {
+            "expr": f"isValid(datum.above) ? (datum.above ? -{abs(dy) or 12} : {max(abs(dy), 18)}) : {dy}"
+        }
+    return found
 
 
 def _type(layer: Mapping[str, Any]) -> str:

@@ -104,11 +104,17 @@ def answer(page: str, scenario: Scenario) -> Answer:
     return Answer(study.sentence(scenario, result), tuple(study.headline_numbers(drawn, result)))
 
 
-def figures(page: str, scenario: Scenario) -> Sequence[Headline]:
-    """The headline numbers of a page of `PAGES` without what stands below them, where that takes longer."""
+def figures(page: str, scenario: Scenario, *, of: str = "") -> Sequence[Headline]:
+    """The headline numbers of a page of `PAGES` without what stands below them, where that takes longer.
+
+    In a table of several values of a field, `of`, those of a batch are at the batch of the row.
+    """
     study, drawn = PAGES[page], _drawn(page, scenario)
-    of: Callable[[Scenario, Any], Sequence[Headline]] = getattr(study, "figures", study.headline_numbers)
-    return of(drawn, study.study(drawn))
+    if of == "batch" and hasattr(study, "at_its_batch"):
+        own: Sequence[Headline] = study.at_its_batch(drawn)
+        return own
+    told: Callable[[Scenario, Any], Sequence[Headline]] = getattr(study, "figures", study.headline_numbers)
+    return told(drawn, study.study(drawn))
 
 
 def _drawn(page: str, scenario: Scenario) -> Scenario:

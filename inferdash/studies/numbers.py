@@ -1,5 +1,6 @@
 """What a study returns: frozen numbers, each with its label and unit."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final, NamedTuple
@@ -26,6 +27,9 @@ def part(label: str, unit: str | None = None) -> Any:
 
 EXPECTED: Final = "expected"
 """What a scenario shows first, unless it asks for the limit."""
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_FEW: Final = 2
+"""Words that a number may have about it, as in "$2 to $3"."""
 _WORDS: Final = {"memory": "memory bandwidth"}
 """What a page calls the bounds, whose names in the report are those of the field."""
 
@@ -138,15 +142,14 @@ def leading(
     """
     if one.expected is None or speed != EXPECTED:
         return at_limit(label, one, unit, of=of, ratio=ratio)
-    middle = quantities.shown(one.expected, unit)
-
-    def said(value: float) -> str:
-        found = quantities.shown(value, unit)
-        return found.number if found.unit == middle.unit else str(found)
-
-    known = (one.low or 0.0) < (one.high or 0.0)
-    band = f"{said(one.low or 0.0)} to {said(one.high or 0.0)}" if known else ""
-    ceiling = "" if one.limit is None else f"limit {said(one.limit)}"
+    ends = [one.low or 0.0, one.high or 0.0] if (one.low or 0.0) < (one.high or 0.0) else []
+    shown = [
+        quantities.shown(value, unit) for value in (one.expected, *ends, *([] if one.limit is None else [one.limit]))
+    ]
+    alike = len({text.unit for text in shown}) == 1  # a unit is said of all or of none
+    said = [text.number if alike else str(text) for text in shown[1:]]
+    band = " to ".join(said[: len(ends)])
+    ceiling = "" if one.limit is None else f"limit {said[-1]}"
     return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))), of, ratio)
 
 
@@ -170,10 +173,20 @@ class Table:
 
     def markdown(self) -> str:
         """Its rows as a page shows them: a label, then a number with its unit in each column."""
-        heads = ["| " + " | ".join((self.head, *self.columns)) + " |", "| --- |" + " ---: |" * len(self.columns)]
+        heads = [
+            "| " + " | ".join((self.head, *self.columns)) + " |",
+            "| --- |" + "".join(map(self._side, range(len(self.columns)))),
+        ]
         said = f" {self.head.lower()}"  # a unit that the head says is not repeated in each cell
         cells = ([row.label, *(show(value, row.unit).removesuffix(said) for value in row.values)] for row in self.rows)
         return "\n".join([*heads, *(f"| {' | '.join(row)} |" for row in cells)])
+
+    def _side(self, column: int) -> str:
+        """Numbers lie at the right, words at the left."""
+        words = any(
+            len(_WORD.findall(row.values[column])) > _FEW for row in self.rows if isinstance(row.values[column], str)
+        )
+        return " --- |" if words else " ---: |"
 
     def records(self) -> list[dict[str, Any]]:
         """Its rows in base units, with the unit in a column of its own."""

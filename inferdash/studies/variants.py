@@ -75,7 +75,7 @@ def table(page: str, found: Variants, *, address: str = "") -> Table:
         found: the variants.
         address: of the page, by which each row is a link; without one a row is text.
     """
-    shown = [{one.name: one for one in figures(page, scenario)} for scenario in found.scenarios]
+    shown = [{one.name: one for one in figures(page, scenario, of=found.field)} for scenario in found.scenarios]
     names = list(dict.fromkeys(name for row in shown for name in row))
     heads = [_head(name, [row[name] for row in shown if name in row]) for name in names]
     batches = [len({_batch(row[name]) for row in shown if name in row}) > 1 for name in names]
@@ -94,7 +94,7 @@ def records(page: str, found: Variants) -> list[dict[str, Any]]:
     rows = []
     for scenario in found.scenarios:
         row: dict[str, Any] = {found.field: links.written(found.field, getattr(scenario, found.field))}
-        row |= {f"{one.label}, {one.unit}": one.value for one in figures(page, scenario)}
+        row |= {f"{one.label}, {one.unit}": one.value for one in figures(page, scenario, of=found.field)}
         rows.append(row | {"link": f"?{links.encode(scenario)}"})
     return rows
 

@@ -1,7 +1,8 @@
 """A field of the scenario as a widget: the kind of widget, its bounds and its help follow from the field."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final
 
 import streamlit as st
@@ -31,7 +32,6 @@ _SLIDABLE: Final = 10
 """Up to this a number is played with on a slider; above it, it is typed."""
 _SAID: Final[dict[str, dict[str, Callable[[Scenario], str]]]] = {
     "weights": {FILES: lambda s: f"{s.published} (as published)"},
-    "layout": {AUTO: lambda s: f"As engines do: {s.run.sharing.words}"},
 }
 """Field -> id -> its name, where that follows from the scenario."""
 _OF_READER: Final[dict[str, Callable[[Scenario], dict[str, str]]]] = {
@@ -39,8 +39,12 @@ _OF_READER: Final[dict[str, Callable[[Scenario], dict[str, str]]]] = {
     "book": lambda s: {s.book: s.price_book.name} if s.price_book else {},
 }
 """Field -> ids that nobody else is shown, with their names."""
-_ASIDE: Final[dict[str, Callable[[Scenario], str]]] = {"weights": lambda s: s.format_note}
+_ASIDE: Final[dict[str, Callable[[Scenario], str]]] = {
+    "weights": lambda s: s.format_note,
+    "layout": lambda s: f"As engines do: {s.run.sharing.words}." if s.layout == AUTO else "",
+}
 """Field -> a sentence below it."""
+_NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
 _FEW: Final = 3
 """Up to so many choices stand side by side; more are a list."""
 
@@ -56,25 +60,31 @@ def control(name: str, *, everywhere: bool = False) -> None:
     _told(name)
 
 
-def controls(*names: str) -> None:
+def controls(*names: str, instead: Mapping[str, int] = _NOTHING) -> None:
     """The widgets of some fields in a row, and below it what could not be read of them.
 
     The first row of a page is what the page is about; on a phone it comes from below.
+
+    Args:
+        names: the fields.
+        instead: field -> the number that its widget shows, where the page is of another than the scenario's.
     """
     first = None if state.fields() else "controls"
     with st.container(horizontal=True, vertical_alignment="bottom", key=first):
         for name in names:
-            _drawn(name)
+            _drawn(name, instead=instead.get(name))
     _told(*names)
 
 
-def _drawn(name: str, *, everywhere: bool = False) -> None:
+def _drawn(name: str, *, everywhere: bool = False, instead: int | None = None) -> None:
     if counts(name, state.scenario()):
         key = state.drawn(name, everywhere=everywhere)
         if key is not None:
-            _widget(name, state.shown(name), key, everywhere=everywhere)
-            if everywhere and name in _ASIDE:
-                st.caption(_ASIDE[name](state.scenario()))
+            other = None if state.unread(name) else instead
+            value = state.shown(name) if other is None else quantities.typed(other)
+            _widget(name, value, key, everywhere=everywhere)
+            if everywhere and name in _ASIDE and (aside := _ASIDE[name](state.scenario())):
+                st.caption(aside)
 
 
 def _told(*names: str) -> None:

@@ -39,7 +39,8 @@ def result(
     shown: Sequence[Headline] | Callable[[], Sequence[Headline]],
     subject: str = "",
     *,
-    batch: float | None = None,
+    batches: Sequence[float] = (),
+    served: bool = False,
     marked: bool = True,
 ) -> None:
     """The page's name and what it is about, the scenario unless said; its result in words, and the headline numbers.
@@ -54,7 +55,8 @@ def result(
         sentence: its result in words.
         shown: the headline numbers, or how they are worked out.
         subject: what it is about.
-        batch: requests in flight that they are of, the scenario's unless said.
+        batches: requests in flight that they are of, the scenario's unless said.
+        served: whether they are of serving, with all that is switched on there.
         marked: whether the mark is one of what the numbers are of: those of a plan are of its own set-up.
     """
     scenario, pair, page = state.scenario(), state.pair(), state.page()
@@ -78,7 +80,7 @@ def result(
         whose = " of B" if pair.b else ""
         st.caption(f"{title.removesuffix('?')}{whose}: {subject or scenario.subject}", width="content")
         if marked and any("expected" in f"{one.label} {one.beside}" for one in numbers):
-            _mark(verdict.mark(scenario, batch=batch))
+            _mark(verdict.mark(scenario, *batches, served=served))
     st.set_page_config(page_title=f"{comparison.tab(title, numbers, found)} · inferdash")
     if pair.b and not both:
         st.caption("This page is of B alone: its numbers follow from a file of yours.")

@@ -33,6 +33,8 @@ def test_the_plan_becomes_the_scenario_of_every_page() -> None:
     app = opened("plan", "model=llama-3.1-8b&load=100&memory=24GB&length_spread=3&v=1")
     planned = app.title[0].value
     pressed(app, "Use this set-up")
+    assert "now the scenario of every page" in app.success[0].value
+    assert "Use this set-up" not in [one.label for one in app.button]
     query = "&".join(f"{name}={app.query_params[name]}" for name in app.query_params)
     decoded = links.decode(query)
     assert decoded.problems == ()
@@ -56,3 +58,14 @@ def test_a_file_without_requests_is_said_to_have_none(content: str) -> None:
     app.file_uploader[0].set_value(("log.jsonl", content.encode(), "application/json")).run()
     assert not app.exception
     assert "The file has no requests that can be read." in " ".join(one.value for one in app.markdown)
+
+
+def test_the_field_of_the_batch_shows_the_batch_that_the_page_is_of() -> None:
+    app = opened("batching", "v=2")
+    fields = {one.label: one.value for one in app.text_input}
+    assert fields["Batch"] == "256"
+    assert "A batch of 256" in app.title[0].value
+    (field,) = [one for one in app.text_input if one.label == "Batch"]
+    field.set_value("64").run()
+    assert "A batch of 64" in app.title[0].value
+    assert app.query_params["batch"] == "64"

@@ -4,9 +4,11 @@ import pytest
 
 from inferdash import links
 from inferdash.facts import library
+from inferdash.physics.parallelism import Layout
 from inferdash.scenario import BASE, Scenario
+from inferdash.serving.candidates import Failure
 from inferdash.studies.report import report
-from inferdash.studies.run import plan, planning, serving
+from inferdash.studies.run import plan, planning, serving, upkeep
 from inferdash.studies.run.plan import Meeting
 
 JOBS = {
@@ -166,3 +168,41 @@ def test_more_confidence_costs_no_less_and_is_told() -> None:
         before = best.usd_per_hour
     limit, result = of(f"{JOBS['chat']}&speed=limit")
     assert plan.study(limit.model_copy(update={"confidence": "95"})) == result
+
+
+def test_a_plan_that_spans_machines_says_what_it_rests_on() -> None:
+    query = "model=kimi-k2&considered=h100-sxm&formats=files&answer=200&load=1&target_first=5s&target_between=100ms&v=2"
+    scenario, result = of(query)
+    assert result.best is not None
+    assert result.best.gpus > 8
+    assert plan.sentence(scenario, result).endswith("if machines are linked as fast as GPUs within one.")
+    assert "free link" in result.best.layout
+    assert "spans several machines" in plan.notes(scenario)[0]
+    assert "linked as fast" in upkeep.sentence(scenario, upkeep.kept(scenario))
+    said, result = of(f"{query}&fabric=400g")
+    assert "linked as fast" not in plan.sentence(said, result)
+    assert not any("free link" in row.values[5] for row in plan.choice_table(result).rows)
+
+
+def test_a_miss_too_small_for_its_digits_is_told_as_a_share() -> None:
+    near = Failure(
+        reason="memory",
+        set_ups=1,
+        accelerator="h200-sxm",
+        weights="fp8",
+        cache="bf16",
+        layout=Layout(even=False),
+        value=131.2e9,
+        allowed=131.0e9,
+    )
+    assert plan.failure_row(near).values[2:] == ("131 GB, 0.15% more", "131 GB")
+
+
+def test_other_digits_than_the_scenarios_are_said_to_need_a_test() -> None:
+    scenario, result = of("model=llama-3.3-70b&considered=mi300x&formats=fp8&v=2")
+    assert result.best is not None
+    assert any("answers may differ" in note for note in plan.notes(scenario))
+    assert not planning.is_used(scenario, planning.changes(scenario))
+    then = scenario.model_copy(update=planning.changes(scenario))
+    assert planning.is_used(then, planning.changes(then))
+    assert not any("answers may differ" in note for note in plan.notes(then))

@@ -318,3 +318,21 @@ def test_the_band_of_a_load_holds_what_is_expected_and_grows_towards_the_capacit
         crowded = serving_band.study(*of("load=16&v=1"))
         assert crowded is not None
         assert crowded.ttft_p90_s.high / crowded.ttft_p90_s.low > band.ttft_p90_s.high / band.ttft_p90_s.low  # type: ignore[operator]
+
+
+def test_a_number_at_the_limit_that_is_worse_than_expected_is_called_none() -> None:
+    """There the load is carried with a batch that is larger, so that each token comes later."""
+    scenario = links.decode("model=gpt-oss-120b&replicas=2&prompt=2000&answer=400&load=20&v=2").scenario
+    result = serving.study(scenario)
+    best = serving.study(scenario.model_copy(update={"speed": "limit"}))
+    for one in serving.headline_numbers(scenario, result):
+        if "limit" in one.beside:
+            assert "Inter-token" not in one.label
+    assert best.itl_s.p90 is not None
+    assert result.itl_s.p90 is not None
+    assert best.itl_s.p90 > result.itl_s.p90
+    (said,) = serving.other_batch(scenario, result)
+    assert "no limit of the latency" in said
+    assert serving.sentence(scenario, result).endswith("the queue grows; 5 replicas would carry it.")
+    assert result.ceiling_requests_per_s is not None
+    assert 4 * result.ceiling_requests_per_s / 2 < scenario.load <= 5 * result.ceiling_requests_per_s / 2

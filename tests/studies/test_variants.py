@@ -3,6 +3,7 @@
 import pytest
 
 from inferdash import links
+from inferdash.scenario import BASE
 from inferdash.studies import variants
 from inferdash.studies.comparison import answer
 from inferdash.studies.numbers import show
@@ -48,3 +49,15 @@ def test_a_number_of_another_batch_says_so() -> None:
     cells = {row.label: row.values[-1] for row in variants.table("overview", found).rows}
     assert cells["bf16"].endswith("(batch 23)")
     assert cells["fp8"].endswith("(batch 145)")
+
+
+@pytest.mark.parametrize("page", ["overview", "batching"])
+def test_in_a_table_by_batch_each_row_is_of_its_own_batch(page: str) -> None:
+    """One request alone pays for the whole GPU, so that it costs most."""
+    found = variants.variants(BASE, "batch", ["1", "2", "16"])
+    rows = variants.records(page, found)
+    name = next(name for name in rows[1] if name.startswith("Cost per million"))
+    assert "batch 2" in name
+    costs = [next(value for one, value in row.items() if one.startswith("Cost per million")) for row in rows]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] == pytest.approx(2 * costs[1], rel=0.1)

@@ -73,3 +73,18 @@ def test_a_band_is_wider_where_a_set_up_is_beyond_in_several_respects() -> None:
         assert here.decode[0] <= usual.decode[0]
         assert here.first_token == usual.first_token
     assert len(verdict.verdict(wide[1]).respects) > 1
+
+
+def test_a_mark_tells_of_each_batch_where_they_stand_differently() -> None:
+    scenario = of("v=2")
+    assert verdict.mark(scenario) == "Expected: measured"
+    assert verdict.mark(scenario, 1, 256) == "Expected: measured (batch 256: beyond)"
+    assert verdict.mark(scenario, 256) == "Expected: beyond what was measured"
+
+
+@pytest.mark.parametrize("query", ["speculation=draft&v=2", "disaggregated=true&v=2"])
+def test_what_nobody_measured_in_serving_is_not_marked_as_measured(query: str) -> None:
+    scenario = of(query)
+    assert verdict.mark(scenario, served=True) == "Expected: beyond what was measured"
+    assert verdict.mark(scenario) == "Expected: measured"
+    assert "None was made with" in verdict.sentence(scenario)

@@ -24,6 +24,8 @@ WORDS: Final[dict[Kind, str]] = {
     "beyond": "beyond what was measured",
 }
 """What a verdict is called in a mark."""
+_SHORT: Final[dict[Kind, str]] = {"measured": "measured", "between": "between", "beyond": "beyond"}
+"""The same of a second batch."""
 HELP: Final = (
     "Whether measurements of a set-up like yours were published. Beyond them the band may be too narrow. “How right is"
     " this?” says in what respect, and which is the nearest."
@@ -218,13 +220,34 @@ def bands(scenario: Scenario) -> Bands:
     return own.widened(1 + _WIDER * min(max(beyond, 0), _COUNTED))
 
 
-def mark(scenario: Scenario, *, batch: float | None = None) -> str:
-    """The verdict in a few words, to stand beside what is expected."""
-    return f"Expected: {WORDS[verdict(scenario, batch=batch).kind]}"
+def mark(scenario: Scenario, *batches: float, served: bool = False) -> str:
+    """The verdict in a few words, to stand beside what is expected.
+
+    Args:
+        scenario: that the numbers are of.
+        batches: requests in flight that they are of, the scenario's unless said; of a further one where it is another.
+        served: whether they are of serving, which may be of a kind that nobody measured.
+    """
+    if served and unmeasured(scenario):
+        return f"Expected: {WORDS['beyond']}"
+    first, *others = [(batch, verdict(scenario, batch=batch).kind) for batch in batches or (float(scenario.batch),)]
+    apart = [f"batch {round(batch):,}: {_SHORT[kind]}" for batch, kind in others if kind != first[1]]
+    return f"Expected: {WORDS[first[1]]}" + (f" ({', '.join(apart)})" if apart else "")
+
+
+def unmeasured(scenario: Scenario) -> tuple[str, ...]:
+    """What is switched on in serving that no measurement was made with."""
+    on = {"speculative decoding": scenario.proposals, "prefill and decode apart": scenario.disaggregated}
+    return tuple(name for name, chosen in on.items() if chosen)
 
 
 def sentence(scenario: Scenario) -> str:
-    """The verdict in words, with the nearest measurement."""
+    """The verdict in words, with the nearest measurement, and what none was made with."""
+    without = f" None was made with {' or '.join(unmeasured(scenario))}." if unmeasured(scenario) else ""
+    return f"{_sentence(scenario)}{without}"
+
+
+def _sentence(scenario: Scenario) -> str:
     found = verdict(scenario)
     one = found.nearest
     off = quantities.percent(abs(one.expected_s / one.measured_s - 1))

@@ -76,13 +76,23 @@ class Batching:
     reserved_requests: int = number("requests", "that fit where each reserves the longest context")
 
 
-@remembered
 def study(scenario: Scenario) -> Batching:
     """The numbers of the page for a scenario."""
+    return study_at((scenario, _named(scenario)))
+
+
+def at_its_batch(scenario: Scenario) -> list[Headline]:
+    """The four numbers at the scenario's own batch, also where it is 1: a table by batch compares it with others."""
+    return headline_numbers(scenario, study_at((scenario, scenario.batch)))
+
+
+@remembered
+def study_at(asked: tuple[Scenario, int]) -> Batching:
+    """The numbers of the page for a scenario, with the batch that is compared with one request."""
+    scenario, compared = asked
     machine = scenario.deployment
     largest = int(memory.largest_batch(machine, tokens=scenario.prompt))
     capacity, fit = batch_of(scenario, tokens=scenario.prompt), that_fit(scenario, tokens=scenario.prompt)
-    compared = _named(scenario)
     batches = sorted({*CHAPTER_BATCHES, scenario.batch, compared} | ({fit} if fit else set()))
     if apart(scenario):  # what does not fit is neither timed nor priced
         compared = min(compared, max(1, fit))
@@ -193,6 +203,16 @@ def _named(scenario: Scenario) -> int:
     return scenario.batch if scenario.batch > 1 else CHAPTER_BATCHES[-1]
 
 
+def instead(scenario: Scenario, result: Batching) -> dict[str, int]:
+    """What the field of the batch shows where the page is of another: of one request alone it has nothing to say."""
+    return {"batch": result.compared_batch} if scenario.batch == 1 else {}
+
+
+def subject(scenario: Scenario, result: Batching) -> str:
+    """The scenario in a line, with the batch that the page is of."""
+    return scenario.model_copy(update=instead(scenario, result)).subject
+
+
 def nothing_fits(scenario: Scenario, result: Batching) -> str:
     """That no request fits, and what it takes, in words; nothing where one does."""
     if not apart(scenario) or that_fit(scenario, tokens=scenario.prompt):
@@ -212,11 +232,12 @@ def _expected_sentence(scenario: Scenario, result: Batching) -> str:
         return ""
     gain = quantities.times(many.expected_tokens_per_s / alone.expected_tokens_per_s, "as many")
     slow = quantities.times((many.expected_pass_s or 0) / (alone.expected_pass_s or 1), "as long")
+    between = show(many.expected_pass_s, "s")
     fit = that_fit(scenario, tokens=scenario.prompt)
     batch = f"A batch of {many.batch:,}"
     if many.batch < _named(scenario):
         batch = f"The largest batch, {quantities.count(fit, 'request')},"
-    said = f"{batch} is expected to get {gain} tokens/s as one request, each token taking {slow}"
+    said = f"{batch} is expected to get {gain} tokens/s as one request, with {between} between tokens, {slow}"
     if many.batch > fit:
         return f"{said}; but only {quantities.count(fit, 'request')} of this length fit."
     return f"{said}." if many.batch == fit else f"{said}; {fit:,} fit."
@@ -311,7 +332,9 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
     fits = max(result.max_batch, 0)
     named, most = {line.batch for line in result.table}, that_fit(scenario, tokens=scenario.prompt)
     points = [
-        row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] in named & {1, 16, 64, 256, most}
+        row | {"label": f"batch {row['batch']:,}"}
+        for row in rows
+        if row["batch"] in (named & {1, 16, 64, 256}) | {fits}
     ]
     own = [row | {"label": f"batch {row['batch']:,}"} for row in rows if row["batch"] == result.compared_batch]
     both = [int(one) for one in (most, result.capacity.expected) if one is not None]
@@ -324,7 +347,7 @@ def curve_rows(scenario: Scenario, result: Batching) -> dict[str, list[dict[str,
         if row["batch"] == result.compared_batch
     ]
     if scenario.speed == EXPECTED and other:
-        own, other = other, own
+        own, other = other, [row | {"label": f"limit, {row['label']}"} for row in own]
         # The limit of a few requests may lie so far off that nothing else would be seen.
         most_each = _BEYOND * max(row["each"] for row in low)
         rows, points, other = ([row for row in some if row["each"] <= most_each] for some in (rows, points, other))
@@ -353,8 +376,8 @@ def curve_caption(scenario: Scenario, result: Batching) -> str:
     said = []
     if scenario.batch == 1:
         said.append(
-            f"Your batch is 1, so a batch of {result.compared_batch:,} is shown beside it: alone, a request would pay "
-            f"for the whole GPU{'s' if scenario.gpus > 1 else ''}."
+            f"Your batch is 1, so one of {result.compared_batch:,} is compared with it: a request alone would pay for "
+            f"{'all GPUs' if scenario.gpus > 1 else 'the whole GPU'}."
         )
     if apart(scenario):
         said.append("Solid: the limit, with all of the memory. Dashed: expected, with what an engine leaves of it.")

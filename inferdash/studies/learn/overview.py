@@ -34,7 +34,16 @@ class Overview:
 @remembered
 def study(scenario: Scenario) -> Overview:
     """The numbers of the page for a scenario."""
-    passes, batch = compute_vs_memory.study(scenario), batching.study(scenario)
+    return _study(scenario, batching.study(scenario))
+
+
+def at_its_batch(scenario: Scenario) -> list[Headline]:
+    """The four numbers with the price at the scenario's own batch, also where it is 1."""
+    return headline_numbers(scenario, _study(scenario, batching.study_at((scenario, scenario.batch))))
+
+
+def _study(scenario: Scenario, batch: batching.Batching) -> Overview:
+    passes = compute_vs_memory.study(scenario)
     return Overview(
         output_tok_per_s=passes.decode.output_tok_per_s,
         time_to_first_token_s=passes.time_to_first_token.total_s,
@@ -91,8 +100,12 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
             f"batch of {result.compared_batch:,}, a million output tokens are expected to cost {dollars}."
         )
     who = "one request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
+    between = quantities.shown(1 / speed, "s")
     batch = f" at batch {result.compared_batch:,}" if scenario.batch == 1 else ""
-    return f"{subject}: expect {number} tokens/s for {who}, and {dollars} per million output tokens{batch}."
+    return (
+        f"{subject}: expect {number} tokens/s for {who}, one every {between}, and {dollars} per million output "
+        f"tokens{batch}."
+    )
 
 
 def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:

@@ -13,7 +13,8 @@ from inferdash.studies.numbers import Row, Table, show
 from inferdash.studies.run.simulation import HOURS, ceiling_per_s
 
 NOTE: Final = (
-    "The example day of “Arrival pattern”, with your load as its mean and a busiest hour of about twice that. A "
+    "Reckoned by itself: the numbers above are of as many replicas as you entered, all the time. The example day of "
+    "“Arrival pattern”, with your load as its mean and a busiest hour of about twice that. A "
     "replica is started when the load is over the target share of what runs, and costs from then on; it is stopped "
     "when fewer would have done for five minutes, as Kubernetes does by default. Measured from the command to the "
     "first answer: 59 s (small model, compiled code kept; vllm#20264), 215 s (70B in fp8 on eight GPUs; vllm#19824), "

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts import library
+from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.precision import PRECISIONS
 from inferdash.facts.rents import age
 from inferdash.pricing.feature import HOURS
@@ -19,7 +20,7 @@ from inferdash.serving.offers import NODE
 from inferdash.serving.planner import Plan
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
-from inferdash.studies.run.planning import confidence, obstacle, planned, server_s, starts
+from inferdash.studies.run.planning import FREE_LINK, confidence, obstacle, planned, server_s, spans, starts
 
 NAME: Final = "plan"
 TITLE: Final = "Meet a target"
@@ -86,7 +87,9 @@ def _choice(scenario: Scenario, one: Candidate, said: Confirmation | None = None
         accelerator=library.accelerators()[one.accelerator].name,
         weights=PRECISIONS[one.weights].name,
         proposes=f"{METHODS[one.proposals.method]}, {one.proposals.draft_tokens}" if one.proposals else "nothing",
-        layout=one.layout.words + (_read_by(one.readers) if one.readers else ""),
+        layout=one.layout.words
+        + (_read_by(one.readers) if one.readers else "")
+        + (", over a free link" if spans(scenario, one) else ""),
         gpus=one.gpus,
         replicas=one.replicas,
         total_gpus=one.total_gpus,
@@ -127,7 +130,8 @@ def sentence(scenario: Scenario, result: Meeting) -> str:
     rent = quantities.shown(best.usd_per_hour, "$")
     serve = "serves" if best.total_gpus == 1 else "serve"
     sure = f" with {CONFIDENCE[held]}" if (held := confidence(scenario)) != "even" else ""
-    return f"{chips} {serve} {load}{sure} at {rent}/hour, cheapest of {_among(scenario)}."
+    linked = f", if {FREE_LINK}" if planner_best and planner_best.best and spans(scenario, planner_best.best) else ""
+    return f"{chips} {serve} {load}{sure} at {rent}/hour, cheapest of {_among(scenario)}{linked}."
 
 
 def _among(scenario: Scenario) -> str:
@@ -167,7 +171,7 @@ def cost_sentence(scenario: Scenario, result: Meeting) -> str:
     if best is None:
         return ""
     prompt, written = show(best.usd_per_mtok_prompt, "$"), show(best.usd_per_mtok_written, "$")
-    said = f"If input tokens carried the whole rent, a million would cost {prompt}; if output tokens did, {written}"
+    said = f"With the whole rent on input tokens a million costs {prompt}; with all of it on output tokens, {written}"
     if scenario.load_as == "users":
         user = show(best.usd_per_month / scenario.active_users, "$")
         return f"{said}. Per concurrent user it is {user} a month."
@@ -178,7 +182,16 @@ def choice_table(result: Meeting) -> Table:
     """The cheapest that holds, and the next."""
     rows = [*filter(None, [result.best]), *result.candidates]
     proposing = ("speculation",) if any(one.proposes != "nothing" for one in rows) else ()
-    columns = ("GPUs", "per hour", "TTFT, p90", "ITL, p90", "precision", "layout", "replicas", "batch limit")
+    columns = (
+        "GPUs",
+        "per hour",
+        "TTFT, p90",
+        "ITL, p90",
+        "precision",
+        "layout of a replica",
+        "replicas",
+        "batch limit",
+    )
     return Table(
         (*columns, *proposing),
         tuple(
@@ -230,17 +243,21 @@ def failure_table(scenario: Scenario) -> Table | None:
     if found is None or not found.failures:
         return None
     return Table(
-        ("set-ups", "nearest miss", "it has", "allowed"),
-        tuple(_failure(one) for one in found.failures),
+        ("set-ups", "nearest miss", "it takes", "allowed"),
+        tuple(failure_row(one) for one in found.failures),
         head="They fail because",
     )
 
 
-def _failure(one: Failure) -> Row:
+def failure_row(one: Failure) -> Row:
+    """A reason, and the set-up that misses by least: what it takes and what there is, told apart in any case."""
     why, unit = _REASONS[one.reason]
     name = library.accelerators()[one.accelerator].name
     miss = f"{name}, {PRECISIONS[one.weights].name}, {one.layout.words}"
-    return Row(why, "word", (f"{one.set_ups:,}", miss, show(one.value, unit), show(one.allowed, unit)))
+    takes, allowed = show(one.value, unit), show(one.allowed, unit)
+    if takes == allowed:  # the digits shown do not tell them apart
+        takes = f"{takes}, {quantities.percent(one.value / one.allowed - 1)} more"
+    return Row(why, "word", (f"{one.set_ups:,}", miss, takes, allowed))
 
 
 def notes(scenario: Scenario) -> list[str]:
@@ -252,11 +269,12 @@ def notes(scenario: Scenario) -> list[str]:
     racks = list(filter(None, [scenario.out_of_rack(chips)]))
     measured = ["Your own measurements do not change the plan."] * bool(scenario.measurements)
     return [
+        *_machines(scenario, found),
+        *_fewer_bits(scenario, found),
         *_proposing(scenario, found),
         *_slower(scenario, found),
         *_apart(scenario, found),
         *racks,
-        *_machines(scenario, found),
         *measured,
         *_refusals(found),
         *_left_out(found),
@@ -318,10 +336,22 @@ def _apart(scenario: Scenario, found: Plan) -> Iterator[str]:
 
 
 def _machines(scenario: Scenario, found: Plan) -> Iterator[str]:
-    if scenario.fabric == "same" and found.best and found.best.gpus > NODE:
+    if found.best and spans(scenario, found.best):
         yield (
-            f"A replica of {found.best.gpus:,} GPUs spans several nodes; the link between them counts as fast as "
-            "that within one, which it rarely is."
+            f"A replica of {found.best.gpus:,} GPUs spans several machines. The link between them counts as fast as "
+            "that within one, which it rarely is: choose it under “What to consider”."
+        )
+
+
+def _fewer_bits(scenario: Scenario, found: Plan) -> Iterator[str]:
+    """That the plan runs in another format than the scenario."""
+    if found.best is None:
+        return
+    chosen, runs_in = scenario.precision.name, in_model(PRECISIONS[found.best.weights], scenario.architecture).name
+    if runs_in != chosen:
+        yield (
+            f"The plan runs in {runs_in}, the scenario in {chosen}: answers may differ, so test their quality, or "
+            f"leave {runs_in} out under “What to consider”."
         )
 
 
@@ -337,7 +367,7 @@ def _left_out(found: Plan) -> Iterator[str]:
         by_reason.setdefault(reason, []).append(library.accelerators()[key].name)
     for reason, names in by_reason.items():
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{', '.join(names[:_NAMED])}{more}: {reason.replace('only alone:', 'only alone, as')}."
+        yield f"{', '.join(names[:_NAMED])}{more}: {reason.replace('only alone:', 'one GPU a replica, as')}."
 
 
 METHOD: Final = (
@@ -361,8 +391,22 @@ def subject(scenario: Scenario) -> str:
         users, think = quantities.count(scenario.active_users, "user"), quantities.shown(scenario.think, "s")
         load = f"{users} who each ask every {think}, {load}"
     first, between = (quantities.shown(s, "s") for s in (scenario.target_first, scenario.target_between))
-    texts = f"prompt {scenario.prompt:,}, answer {scenario.answer:,}"
+    cached = f" ({quantities.percent(scenario.found_share)} cached)" if scenario.found_share else ""
+    texts = f"prompt {scenario.prompt:,}{cached}, answer {scenario.answer:,}"
     return f"{scenario.architecture.name}, {load}, {texts}, TTFT {first}, inter-token latency {between}"
+
+
+def taken(scenario: Scenario) -> str:
+    """What of the scenario counts for the plan, and what the plan chooses itself."""
+    share = quantities.percent(scenario.found_share) if scenario.found_share else "none"
+    return (
+        "From the scenario a plan takes model, KV cache precision, engine, prompt and answer; accelerator, GPUs, "
+        f"weight precision and batch it chooses itself. It counts on {share} of each prompt being in a prefix cache "
+        "(“What to consider”)."
+    )
+
+
+IN_USE: Final = "This set-up is now the scenario of every page: “Serving over time” shows it under this load."
 
 
 def rent_table(scenario: Scenario) -> Table:

@@ -17,7 +17,7 @@ from inferdash.scenario import BASE, Scenario
 from inferdash.scenario.disaggregating import SAME
 from inferdash.scenario.speculating import NONE, SPECULATED
 from inferdash.serving import planner
-from inferdash.serving.candidates import Readers
+from inferdash.serving.candidates import Candidate, Readers
 from inferdash.serving.commands import SLACK, Command, commands
 from inferdash.serving.confirming import Known
 from inferdash.serving.curves import Curves, curves_of
@@ -205,6 +205,24 @@ def _fabric(scenario: Scenario) -> Fabric | None:
     """The links between machines, which are nodes of eight for a plan where they are no racks."""
     found = scenario.between
     return found if found is None or scenario.fabric == "rack" else replace(found, node=NODE)
+
+
+FREE_LINK: Final = "machines are linked as fast as GPUs within one"
+"""What a set-up that spans machines rests on while nothing is said of the link."""
+
+
+def spans(scenario: Scenario, one: Candidate) -> bool:
+    """Whether a replica of a set-up spans machines, and the link between them costs it no time."""
+    chips = [(one.accelerator, one.layout)]
+    if one.readers:
+        chips.append((one.readers.accelerator, one.readers.layout))
+    wide = any(layout.gpus > max(NODE, library.accelerators()[key].linked) for key, layout in chips)
+    return scenario.fabric == "same" and wide
+
+
+def is_used(scenario: Scenario, changed: dict[str, Any]) -> bool:
+    """Whether the plan is the scenario already."""
+    return all(getattr(scenario, name) == value for name, value in changed.items())
 
 
 def changes(scenario: Scenario) -> dict[str, Any]:

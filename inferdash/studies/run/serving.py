@@ -1,5 +1,6 @@
 """Section 10.4 for real traffic: what users feel at a load, and what that takes."""
 
+from math import ceil
 from typing import Final
 
 from inferdash import quantities
@@ -19,6 +20,7 @@ __all__ = ["NAME", "TITLE", "Serving", "headline_numbers", "sentence", "study", 
 NAME: Final = "serving"
 TITLE: Final = "Serving over time"
 _MOST_GPUS: Final = 1024
+_MOST_REPLICAS: Final = 1024
 _OVER: Final = 1.02
 """Times what is carried, from which on the queue grows."""
 
@@ -40,7 +42,8 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     load = _rate(scenario.demand_per_s)
     if scenario.demand_per_s > _OVER * result.ceiling_requests_per_s:
         most = quantities.digits(result.ceiling_requests_per_s)
-        return f"Overloaded: {load} per second arrive, {most} can be served, and the queue grows."
+        enough = _enough(scenario, result)
+        return f"Overloaded: {load} per second arrive, {most} can be served, and the queue grows{enough}."
     if result.met_targets_share is None or result.ttft_s.p90 is None:
         return "Most requests are larger than the cache, and too few are left for percentiles."
     at = "At the limit and" if scenario.speed == "limit" else "At"
@@ -48,7 +51,16 @@ def sentence(scenario: Scenario, result: Serving) -> str:
     said = f"{at} {load} requests/s, 90% of users get the first token within {first}"
     if result.itl_s.p90 is not None:
         said += f", then one every {show(result.itl_s.p90, 's')}"
-    return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets."
+    targets = " and ".join(show(one, "s") for one in (scenario.target_first, scenario.target_between))
+    return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets, {targets}."
+
+
+def _enough(scenario: Scenario, result: Serving) -> str:
+    """How many replicas carry the load, in words; of prefill and decode apart it is not one number."""
+    if scenario.disaggregated or not result.ceiling_requests_per_s:
+        return ""
+    needed = ceil(scenario.demand_per_s * scenario.replicas / result.ceiling_requests_per_s)
+    return f"; {needed:,} replicas would carry it" if needed <= _MOST_REPLICAS else ""
 
 
 def subject(scenario: Scenario) -> str:
@@ -96,6 +108,8 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
         at: Estimate | None = getattr(band, name, None)
         low, high = (at.low, at.high) if at else (None, None)
         value, limit = read(result), read(best)
+        if _is_passed(value, limit, ratio):
+            limit = None
         if value is None and scenario.speed != "limit":
             beside = "" if limit is None else f"limit {quantities.shown(limit, unit)}"
             return Headline(f"{label} (expected)", None, unit, beside, ratio=ratio)
@@ -108,6 +122,24 @@ def headline_numbers(scenario: Scenario, result: Serving) -> list[Headline]:
         Headline(tokens, result.throughput_out_tok_per_s, "tokens/s", ratio=ratios.TOKENS),
         lead("Capacity", "requests/s", "ceiling_requests_per_s", _SERVED),
     ]
+
+
+def _is_passed(value: float | None, limit: float | None, ratio: Ratio) -> bool:
+    """Whether what is expected is better than the number at the limit, which is then one of another batch."""
+    return value is not None and limit is not None and ratio.gained(value, limit) is False
+
+
+def other_batch(scenario: Scenario, result: Serving) -> list[str]:
+    """Why a latency has no limit beside it: at the limit replicas carry more at a time, so that tokens come later."""
+    if scenario.speed == "limit" or sessions.is_of(scenario) or result.batch_mean is None:
+        return []
+    best = study(scenario.model_copy(update={"speed": "limit"}))
+    if best.batch_mean is None or not _is_passed(result.itl_s.p90, best.itl_s.p90, ratios.BETWEEN):
+        return []
+    batches = [quantities.digits(one.batch_mean or 0.0) for one in (best, result)]
+    between = show(best.itl_s.p90, "s")
+    said = f"At the limit the mean batch is {batches[0]}, not {batches[1]}, and a token comes every {between}"
+    return [f"{said}: no limit of the latency at this batch."]
 
 
 def figures(scenario: Scenario, result: Serving) -> list[Headline]:
@@ -138,6 +170,7 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
         found.append(f"The cache ran full: {quantities.count(result.preemptions, 'preemption')}.")
     if result.met_targets_share is not None and result.ttft_s.p99 is None:
         found.append("Simulate at least 1,000 requests for a p99.")
+    found += _without_effect(scenario, ran)
     if scenario.lacks_drafter:
         found.append(f"{scenario.architecture.name} is not known to have MTP layers: nothing is proposed.")
     if result.batch_mean is not None and scenario.served.max_num_seqs != scenario.max_num_seqs:
@@ -150,12 +183,28 @@ def notes(scenario: Scenario, result: Serving, ran: Run | None) -> list[str]:
     if ran and ran.beyond:
         simulated = quantities.count(len(ran.asked), "request")
         found.append(f"Only the first {simulated} are simulated; {ran.beyond:,} more would take too long.")
-    if ran and not ran.levelled:
-        found.append(f"The batch takes over {MOST // 2:,} requests to fill; percentiles may be too low.")
+    if ran and most and load > most * _OVER:
+        count = quantities.count(len(ran.asked) - ran.warm_up, "request")
+        found.append(f"In an overload each waits longer than the one before: the times are those of {count}.")
+    elif ran and not ran.levelled:
+        found.append(
+            f"The batch still grows after {MOST // 2:,} requests, as many as are simulated before any is measured; "
+            "percentiles may be too low."
+        )
     found += sessions.notes(scenario, ran) if sessions.is_of(scenario) else disaggregation.notes(scenario)
     model, text = scenario.architecture, sessions.longest(scenario, ran)
     if model.context and text > model.context:
         found.append(f"{model.name} supports {model.context:,} tokens; prompt and answer are {text:,}.")
+    return found
+
+
+def _without_effect(scenario: Scenario, ran: Run | None) -> list[str]:
+    """What a number does not show of what was chosen."""
+    found = []
+    if scenario.schedule == "static" and not scenario.disaggregated:
+        found.append("The capacity is that of full batches; below it each request waits for the batch before to end.")
+    if (scenario.host_memory or scenario.ssd) and ran and not ran.blocks:
+        found.append("Host memory and SSD change nothing here, as it is not known what prompts repeat.")
     return found
 
 

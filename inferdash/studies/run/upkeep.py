@@ -20,7 +20,7 @@ from inferdash.scenario import Scenario
 from inferdash.serving.candidates import Candidate
 from inferdash.studies.numbers import Row, Table
 from inferdash.studies.price.ownership import price_of_gpu
-from inferdash.studies.run.planning import planned
+from inferdash.studies.run.planning import FREE_LINK, planned, spans
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,8 @@ def _short(accelerator: str) -> str:
 
 
 def _name(one: Candidate) -> str:
-    return f"{one.total_gpus} × {_short(one.accelerator)}, {PRECISIONS[one.weights].name}, {one.layout.words}"
+    shared = f", {one.layout.words}" if one.gpus > 1 else ""
+    return f"{one.total_gpus:,} × {_short(one.accelerator)} in {PRECISIONS[one.weights].name}{shared}"
 
 
 def sentence(scenario: Scenario, found: list[Kept]) -> str:
@@ -139,20 +140,30 @@ def sentence(scenario: Scenario, found: list[Kept]) -> str:
     if not found:
         return "No set-up meets the targets, so there is nothing to compare."
     cheapest = min(found, key=lambda entry: entry.rent_usd)
-    said = [f"Least rent: {_name(cheapest.one)}, {quantities.shown(cheapest.rent_usd, '$')} a month."]
+    usd = quantities.shown(cheapest.rent_usd, "$")
+    said = [f"Least rent: {_name(cheapest.one)}, {usd} a month{_assumed(scenario, cheapest)}."]
     known = [entry for entry in found if entry.kwh is not None]
     if known:
         least = min(known, key=lambda entry: entry.kwh or 0.0)
         grid = grids()[scenario.grid]
         co2 = (least.kwh or 0.0) * grid.g_per_kwh / 1000
-        said.append(f"Least energy: {_name(least.one)}, {_kwh(least)} and {co2:,.0f} kg CO2e a month, {grid.name}.")
+        rent = "" if least is cheapest else f", for {quantities.shown(least.rent_usd, '$')} of rent"
+        said.append(
+            f"Least energy: {_name(least.one)}, {_kwh(least)} and {co2:,.0f} kg CO2e a month ({grid.name}){rent}"
+            f"{_assumed(scenario, least)}."
+        )
         if cheapest.kwh_band and cheapest is not least and cheapest.kwh_band[0] < (least.kwh or 0.0):
-            said.append(f"The least rent may take no more: {_kwh(cheapest)}.")
+            said.append(f"The set-up of the least rent takes {_kwh(cheapest)}, which may be no more.")
     bought = [entry for entry in found if entry.own_usd is not None]
     if bought:
         least = min(bought, key=lambda entry: entry.own_usd or 0.0)
-        said.append(f"Cheapest to own: {_name(least.one)}, {quantities.shown(least.own_usd or 0.0, '$')} a month.")
+        usd = quantities.shown(least.own_usd or 0.0, "$")
+        said.append(f"Cheapest to own: {_name(least.one)}, {usd} a month{_assumed(scenario, least)}.")
     return " ".join(said)
+
+
+def _assumed(scenario: Scenario, entry: Kept) -> str:
+    return f", if {FREE_LINK}" if spans(scenario, entry.one) else ""
 
 
 def _kwh(entry: Kept) -> str:
