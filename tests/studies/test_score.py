@@ -51,6 +51,34 @@ def test_the_rows_of_the_shipped_table_are_expected_as_the_shipped_engines_expec
     assert summary["tpot_s"].median < np.median(off) + 0.02
 
 
+QWEN_ON_MI300X = {
+    ("1024", "1024"): (22.29, 38.34, 61.91, 99.48, 135.35),
+    ("1024", "8192"): (23.01, 39.75, 70.49, 120.71, 177.37),
+    ("8192", "1024"): (16.59, 30.87, 52.08, 85.50, 110.52),
+}
+"""Prompt and answer -> output tokens a second of one of eight MI300X with 4, 8, 16, 32 and 64 requests in flight.
+
+Of Qwen3.5 in fp8 before its kernels were tuned, by https://github.com/ROCm/aiter/pull/2613 of 2026-04-03 (MIT; read
+2026-11-30). No fit has seen them. It does not say which Qwen3.5 (taken to be that with 397B, as eight accelerators
+say) nor how lengths were drawn (taken to be as in InferenceX, whose lengths these are).
+"""
+
+
+def test_an_accelerator_whose_kernels_nobody_tuned_is_near_another_source() -> None:
+    rows = [
+        {"model": "Qwen3.5-397B-A17B", "accelerator": "MI300X", "engine": "SGLang", "weights": "fp8-block"}
+        | {"tensor": "8", "prompt": prompt, "answer": answer, "spread": "0.2", "concurrency": str(in_flight)}
+        | {"output_tok_per_s": str(8 * of_one)}
+        for (prompt, answer), of_each in QWEN_ON_MI300X.items()
+        for in_flight, of_one in zip((4, 8, 16, 32, 64), of_each, strict=True)
+    ]
+    found = score.summaries(score.score(rows))["output_tok_per_s"]
+    assert found.n == 15
+    assert found.in_band >= 0.75
+    assert found.median < 0.2
+    assert abs(found.bias) < 0.12
+
+
 def test_a_row_says_what_is_expected_the_band_and_whether_it_holds() -> None:
     (one,) = score.score(score.read(table(ROW)))
     low, high = one.band["tpot_s"]
