@@ -13,7 +13,7 @@ from inferdash.physics import roofline
 from inferdash.physics.passes import decode
 from inferdash.pricing.ranges import spread
 from inferdash.scenario import BASE
-from inferdash.studies.price import ranges
+from inferdash.studies.price import drawn
 
 _DRAWS: Final = 100_000
 _RANGED: Final = (
@@ -69,6 +69,6 @@ def draws() -> Iterator[str]:
     taken = []
     for _ in range(15):
         begin = time.process_time()
-        spread(np.asarray(ranges.month(scenario)(ranges.draws(scenario, count=_DRAWS))))
+        spread(np.asarray(drawn.month(scenario)(drawn.draws(scenario, count=_DRAWS))))
         taken.append(time.process_time() - begin)
     yield f"{_DRAWS:,} draws with seven ranges            {1e3 * min(taken):6.0f} ms (want at most 100)"

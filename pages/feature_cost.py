@@ -27,6 +27,7 @@ from inferdash.studies.price import feature_cost as page
 from inferdash.ui import parts, pricing, state
 from inferdash.ui.controls import control, controls
 from inferdash.ui.navigation import examples
+from inferdash.ui.ranging import ranging
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
@@ -85,7 +86,7 @@ def ahead() -> None:
 
 
 def spread() -> None:
-    control("ranges")
+    ranging()
     if not scenario.ranges:
         st.markdown(ranges.EXAMPLE)
         state.offers(ranges.suggested(scenario))
@@ -93,9 +94,10 @@ def spread() -> None:
     found = ranges.results(scenario, result)
     st.markdown(parts.plain(ranges.sentence(found)))
     parts.table(ranges.table(found))
-    parts.notes([ranges.still(found)] if ranges.still(found) else [])
+    parts.notes([said for said in (ranges.leaning(scenario), ranges.still(found)) if said])
     bins = ranges.histogram_rows(scenario)
     if bins:
+        st.markdown(f"**A month on {parts.plain(next(iter(found)))}**")
         parts.chart(range_charts.histogram(), {"bins": bins}, key="ranges")
     st.markdown(ranges.share_sentence(scenario))
     st.caption(ranges.note(scenario))

@@ -27,7 +27,7 @@ bill = result if result and result.own.requests else None
 
 def models() -> None:
     if bill:
-        table = billed.model_table(bill.parts, own=bill.as_billed)
+        table = billed.model_table(bill.parts, own=bill.as_billed, noun=bill.noun)
         parts.table(table)
         parts.download(table, name="traffic-by-model")
 
@@ -38,7 +38,7 @@ def days() -> None:
         rows = billed.day_rows(bill.parts)
         if rows["days"]:
             parts.chart(charts.days(), rows, key="days")
-            table = billed.day_table(bill.parts)
+            table = billed.day_table(bill.parts, noun=bill.noun)
             parts.table(table)
             parts.download(table, name="traffic-by-day")
 

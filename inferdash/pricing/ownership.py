@@ -1,6 +1,7 @@
 """What machines cost that are bought: capital, upkeep, power, people.
 
-A year has 8,760 hours and a month a twelfth of them, unless the hours are said. The residual value is what the machine
+A year has 8,760 hours and a month a twelfth of them, unless the hours are said; what is paid by the month costs a whole
+one in a month of any length. The residual value is what the machine
 sells for at the end of its life, discounted to the day of the purchase; with interest the price is paid in equal parts.
 """
 
@@ -109,23 +110,27 @@ def yearly_capital_usd(bought: Purchase) -> float:
     return float(price * capital_recovery(interest=bought.interest, years=bought.years))
 
 
-def owned(bought: Purchase, *, utilization: float, hours: float = HOURS_OF_A_MONTH) -> Owned:
+def owned(
+    bought: Purchase, *, utilization: float, hours: float = HOURS_OF_A_MONTH, months: float | None = None
+) -> Owned:
     """What it costs to own for some hours.
 
     Args:
         bought: the machines.
         utilization: share of the hours in which they work, at their busy power; they are idle in the others.
         hours: of the time; a month unless said.
+        months: for which people and space are paid; as many twelfths of a year as the hours are, unless said.
     """
     share = hours / HOURS_OF_A_YEAR
+    paid = 12 * share if months is None else months
     watts = mean_watts(idle_w=bought.idle_w, busy_w=bought.busy_w, utilization=utilization)
     kwh = float(site_kwh(watts=watts, hours=hours, site_factor=bought.site_factor))
     return Owned(
         capital_usd=yearly_capital_usd(bought) * share,
         upkeep_usd=bought.price_usd * bought.upkeep_share * share,
         energy_usd=kwh * bought.usd_per_kwh,
-        colocation_usd=bought.busy_w / 1000 * bought.colocation_usd_per_kw_month * 12 * share,
-        people_usd=bought.people_usd_per_month * 12 * share,
+        colocation_usd=bought.busy_w / 1000 * bought.colocation_usd_per_kw_month * paid,
+        people_usd=bought.people_usd_per_month * paid,
         kwh=kwh,
     )
 

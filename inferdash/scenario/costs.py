@@ -52,8 +52,12 @@ def _ranges_of(text: str) -> dict[str, Range]:
         if entry.strip():
             name, _, written = entry.strip().partition(" ")
             if name not in RANGED:
-                raise ValueError(f"holds {clipped(name)}, which is none of {', '.join(RANGED)}")
-            found[name] = read_range(written)
+                titles = ", ".join(f"{one} ({Costs.model_fields[one].title})" for one in RANGED)
+                raise ValueError(f"holds {clipped(name)}, which is none of {titles}")
+            try:
+                found[name] = read_range(written)
+            except ValueError as error:
+                raise ValueError(f"{error}, for {Costs.model_fields[name].title}") from None
     return found
 
 
@@ -131,7 +135,7 @@ class Costs(Operation):
     upkeep: Annotated[float, Place("page")] = Field(0.05, title="Maintenance per year", ge=0, le=1)
     """Repairs and support, as a share of the price."""
     people_usd: Annotated[float, Place("page")] = Field(0.0, title="Staff, $ per month", ge=0, le=1e8)
-    """Cost of the people who run the machines, however many there are."""
+    """Cost of the people who run the GPUs, rented or bought, however many there are; an API needs none."""
     colocation_usd: Annotated[float, Place("page")] = Field(
         0.0, title="Colocation, $ per kW per month", ge=0, le=10_000
     )

@@ -210,6 +210,12 @@ def taken(name: str, widget: str, *, everywhere: bool) -> None:
         _renew(_session())  # what was emptied shows what stands for it
 
 
+def entered(name: str, entry: Any) -> None:
+    """What a callback of several widgets that make up one field does: the scenario takes it, or it stays as unread."""
+    _session().touched = True
+    _read({name: entry})
+
+
 def _published(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The same, and with another model the format in which its maker publishes it, where none is said.
 

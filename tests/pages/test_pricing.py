@@ -49,3 +49,33 @@ def test_a_book_is_in_the_choices_of_whoever_has_it_alone() -> None:
     lists = [option for one in (*other.selectbox, *other.multiselect) for option in one.options]
     assert lists
     assert not any("Our contract" in option for option in lists)
+
+
+def test_ranges_are_chosen_by_what_fields_are_called_and_mended_where_they_are_entered() -> None:
+    """A link's names stay what they are; a reader meets labels alone, and what cannot be read stays to be mended."""
+    app = opened(ranges="volume 150k..300k", use_as="month", api="openai/gpt-6-sol", v="2")
+    (chosen,) = (one for one in app.multiselect if one.label == "Inputs with a range")
+    assert set(chosen.value) <= {"Number of requests", "volume"}
+    assert "Documents, tokens" in chosen.options
+
+    def link() -> str:
+        held = app.query_params["ranges"]
+        return held if isinstance(held, str) else held[-1]
+
+    assert "documents_tokens" not in chosen.options
+    chosen.set_value(["volume", "documents_tokens"]).run()
+    assert link() == "volume 150k..300k, documents_tokens ±25%"
+
+    def typed(label: str, entry: str) -> None:
+        next(one for one in app.text_input if one.label == f"{label}, range").set_value(entry).run()
+        assert not app.exception
+
+    typed("Documents, tokens", "1,000/3,000/6,000")
+    assert link() == "volume 150k..300k, documents_tokens 1000/3000/6000"
+    typed("Number of requests", "many")
+    assert link() == "volume 150k..300k, documents_tokens 1000/3000/6000"
+    assert "for Number of requests" in words(app)
+    assert next(one for one in app.text_input if one.label == "Number of requests, range").value == "many"
+    typed("Number of requests", "100k..200k")
+    assert link() == "volume 100k..200k, documents_tokens 1000/3000/6000"
+    assert "for Number of requests" not in words(app)

@@ -91,10 +91,10 @@ def test_a_file_is_read_and_told_what_was_left_out() -> None:
     line = json.dumps({"time": 1, "input_tokens": 1_000_000, "output_tokens": 100_000}).encode()
     app.file_uploader[0].set_value(("log.jsonl", line + b"\nnonsense\n", "application/json")).run()
     assert not app.exception
-    assert app.title[0].value == "1 request cost $3.00 at your own prices; caching changes nothing."
+    assert app.title[0].value == "1 of 2 requests cost $3.00 at your own prices; caching changes nothing."
     assert any(literal("1 line is not valid JSON.") in one.value for one in app.markdown)
     field(app, "input_usd").set_value("4").run()
-    assert app.title[0].value.startswith("1 request cost $5.00")
+    assert app.title[0].value.startswith("1 of 2 requests cost $5.00")
 
 
 def test_a_file_makes_no_link_picture_or_formula() -> None:
@@ -137,6 +137,24 @@ def test_each_line_has_the_prices_of_its_own_day() -> None:
         for day in ("2026-12-31", "2027-01-01")
     )
     assert float(asked(*lines).own.cost_usd) == pytest.approx(0.075 + 0.15)
+
+
+def test_a_headline_says_how_much_of_a_file_it_is_of() -> None:
+    """Cached input is a part of the input in words, with Claude too; Sonnet 4.6 at $3, $0.30 and $15 a million."""
+    header = b"Date,Model,Requests,Input tokens,Cached input tokens,Output tokens\n"
+    lines = b'9/1/2026,claude-sonnet-4-6,"1,200","5,400,000","1,800,000","300,000"\n9/22/2026,gpt-5-mini,10,x,0,5\n'
+    result = read(header + lines, "compared=&v=1")
+    assert float(result.own.cost_usd) == pytest.approx(3.6 * 3 + 1.8 * 0.3 + 0.3 * 15)
+    assert traffic.sentence(Scenario(), result).startswith("1,200 requests in 1 of 2 lines cost $15.84 as billed")
+    assert "The column “Cached input tokens” is read as cached_tokens." in result.notes
+    assert "Counts are read as those of Plain columns (input includes cached tokens)." in result.notes
+
+
+def test_models_are_compared_on_the_lines_that_have_a_bill() -> None:
+    """Prices that nobody entered are no bar, and the line without a price is in none."""
+    result = read(OWN_MODELS, "compared=openai/gpt-6-luna&v=1")
+    assert [name for name, _ in result.found] == ["As billed, without 1 request", "GPT-6 Luna"]
+    assert {one.requests for _, one in result.found} == {2}
 
 
 DAILY = """Date,Model,{}Input Tokens,Cached Tokens,Output Tokens

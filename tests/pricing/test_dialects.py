@@ -18,13 +18,14 @@ from inferdash.facts.prices import Rates, entered
 from inferdash.pricing import tally
 from inferdash.pricing.dialects import documented
 from inferdash.pricing.dialects.declared import dialects
+from inferdash.pricing.dialects.own_words import plain_column
 from inferdash.pricing.dialects.reading import Reader
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.blocks import Written
 from inferdash.pricing.logs.packed import Folder
 from inferdash.pricing.logs.recorded import recorded
 from inferdash.pricing.logs.traces import Trace
-from inferdash.pricing.replay import Replay
+from inferdash.pricing.replay import Replay, Split
 from inferdash.pricing.tally import replay
 
 HERE: Final = Path(__file__).parent
@@ -557,3 +558,55 @@ def test_the_cost_that_a_log_says_stands_beside_the_bill() -> None:
     assert found is not None
     assert (found.requests, found.usd, found.priced_usd) == (1, Decimal("2.5"), Decimal(3))
     assert found.difference_usd == Decimal("-0.5")
+
+
+PERSONAL: Final = {
+    "read": ("cached input tokens", "cached tokens", "cached input", "cached prompt tokens", "of which cached",
+             "cache read tokens", "tokens read from cache", "cache hit tokens"),
+    "write": ("", "cache write tokens", "tokens written to cache", "cache creation input tokens"),
+    "style": ("Title Case", "Sentence case", "UPPER CASE", "snake_case", "camelCase", "kebab-case", "unit (tokens)"),
+}  # fmt: skip
+"""Headers as people write them, in words and in names of programs."""
+IN_WORDS: Final = frozenset({"Title Case", "Sentence case", "UPPER CASE"})
+
+
+def styled(words: str, style: str) -> str:
+    """Words as a header of a style."""
+    parts = words.split()
+    return {
+        "Title Case": words.title(),
+        "Sentence case": words.capitalize(),
+        "UPPER CASE": words.upper(),
+        "snake_case": "_".join(parts),
+        "camelCase": parts[0] + "".join(map(str.title, parts[1:])),
+        "kebab-case": "-".join(parts),
+        "unit (tokens)": words.replace(" tokens", "").capitalize() + " (tokens)",
+    }[style]
+
+
+@pytest.mark.parametrize("model", ["gpt-6-sol", "claude-sonnet-5-5"])
+@pytest.mark.parametrize("read_as", PERSONAL["read"])
+def test_headers_of_a_person_are_read_alike_or_refused_by_name(read_as: str, model: str) -> None:
+    """In words, cached input is a part of the input, whatever the model and wherever its column stands."""
+    worth = {"input tokens": 1000, read_as: 400, "output tokens": 50}
+    for write in PERSONAL["write"]:
+        is_plain = read_as.startswith(("cached", "of which")) and write != "cache creation input tokens"
+        found = set()
+        for style in PERSONAL["style"]:
+            for names in ([*worth], [*reversed(worth)]):
+                columns = {styled(name, style): worth[name] for name in names}
+                columns |= {styled(write, style): 100} if write else {}
+                text = f"model,{','.join(columns)}\n{model},{','.join(map(str, columns.values()))}\n"
+                trace = Trace(io.BytesIO(text.encode()))
+                requests = [*trace]
+                said = " ".join(trace.problems)
+                if is_plain and style in IN_WORDS:
+                    assert [one.recorded for one in requests] == [Split(400, 100 if write else 0)], (columns, said)
+                    assert requests[0].input_tokens == 1000
+                elif not requests:
+                    assert trace.left_out == 1
+                    assert any(
+                        word in said for word in (*columns, *map(plain_column, columns), " without ", " input")
+                    ), said
+                found |= {(one.input_tokens, one.recorded, one.output_tokens) for one in requests}
+        assert len(found) <= 1

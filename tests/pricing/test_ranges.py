@@ -11,6 +11,7 @@ from inferdash import links
 from inferdash.facts import library
 from inferdash.pricing.ranges import Range, read_range, spread, uniforms, variance_shares
 from inferdash.scenario import Scenario
+from inferdash.studies.price import drawn as drawn_inputs
 from inferdash.studies.price import feature_cost, ownership, ranges, session
 from tests.scenarios import valid
 
@@ -73,9 +74,9 @@ def test_at_the_point_it_is_the_feature_itself(seed: int, api: str) -> None:
     drawn = valid(seed, usual=True)
     scenario = drawn.model_copy(update={"api": api, "prices": "2026-11-29", "service": "standard", "ranges": ""})
     month = session.month_usd(scenario)
-    assert float(np.max(ranges.month(scenario)({}))) == pytest.approx(month, rel=1e-9)
+    assert float(np.max(drawn_inputs.month(scenario)({}))) == pytest.approx(month, rel=1e-9)
     flat = scenario.model_copy(update={"ranges": f"question {scenario.question}..{scenario.question}, turns ±0%"})
-    found = spread(np.broadcast_to(ranges.month(flat)(ranges.draws(flat, count=50)), 50))
+    found = spread(np.broadcast_to(drawn_inputs.month(flat)(drawn_inputs.draws(flat, count=50)), 50))
     assert [found.low, found.middle, found.high] == pytest.approx([month] * 3, rel=1e-9)
 
 
@@ -83,10 +84,10 @@ def test_at_the_point_it_is_the_feature_itself(seed: int, api: str) -> None:
 @given(low=st.integers(1, 10**6), width=st.integers(0, 10**6), share=st.integers(0, 100))
 def test_the_middle_lies_between_low_and_high(low: int, width: int, share: int) -> None:
     scenario = Scenario(ranges=f"users {low}..{low + width}, answer ±{share}%, gap 1..1000")
-    drawn = ranges.draws(scenario, count=2000)
-    found = spread(np.asarray(ranges.month(scenario)(drawn)))
+    drawn = drawn_inputs.draws(scenario, count=2000)
+    found = spread(np.asarray(drawn_inputs.month(scenario)(drawn)))
     assert found.low <= found.middle <= found.high
-    again = ranges.draws(scenario, count=2000)
+    again = drawn_inputs.draws(scenario, count=2000)
     assert all((drawn[name] == again[name]).all() for name in drawn), "the same draws from a seed"
 
 
@@ -113,7 +114,12 @@ def test_the_question_of_the_tickets_is_answered_by_its_link() -> None:
     assert found["Qwen3 32B on NVIDIA H200 SXM, bought"][0] == pytest.approx(own.owned.total_usd)
     assert found["Qwen3 32B on NVIDIA H200 SXM, rented"][0] == pytest.approx(own.rent_usd)
     paid = ranges.results(one.model_copy(update={"people_usd": 5000}), result)
-    assert paid["Qwen3 32B on NVIDIA H200 SXM, bought"][0] == pytest.approx(own.owned.total_usd + 5000 * 720 / 730)
+    assert paid["Qwen3 32B on NVIDIA H200 SXM, bought"][0] == pytest.approx(own.owned.total_usd + 5000)
+    assert paid["Qwen3 32B on NVIDIA H200 SXM, rented"][0] == pytest.approx(own.rent_usd + 5000)
+    low, middle, high = (f"${value:,.0f}" for value in (found["Claude Sonnet 5.5"][1].low,
+                         found["Claude Sonnet 5.5"][1].middle, found["Claude Sonnet 5.5"][1].high))  # fmt: skip
+    assert f"{middle} at the median, {low} to {high} in eight of ten" in feature_cost.sentence(one, result)
+    assert "Number of requests 224,000 on average, 200,000 entered" in ranges.leaning(one)
     assert ranges.still(found) == ""
     for said in ranges.suggested(one).values():
         assert links.decode(f"ranges={said['ranges']}&use_as=month&v=2").problems == ()
@@ -143,10 +149,10 @@ def test_a_hundred_thousand_draws_take_a_moment() -> None:
     )
     scenario = links.decode(f"api=anthropic/claude-sonnet-5-5&ranges={ranged}&v=2").scenario
     assert len(scenario.ranged) == 7
-    month, taken = ranges.month(scenario), []
+    month, taken = drawn_inputs.month(scenario), []
     for _ in range(5):
         start = time.process_time()
-        month(ranges.draws(scenario, count=100_000))
+        month(drawn_inputs.draws(scenario, count=100_000))
         taken.append(time.process_time() - start)
     assert min(taken) < 0.25
 

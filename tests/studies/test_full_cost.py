@@ -78,6 +78,8 @@ def test_owning_adds_up_and_breaks_even_where_it_says() -> None:
     found = ownership.ownership(one, feature_cost.study(one))
     assert found is not None
     month = found.owned
+    assert month.people_usd == 1000
+    assert month.colocation_usd == pytest.approx(found.bought.busy_w / 1000 * 200 * one.site_factor)
     parts = (month.capital_usd, month.upkeep_usd, month.energy_usd, month.colocation_usd, month.people_usd)
     assert month.total_usd == pytest.approx(sum(parts))
     # The curves of the chart pass through the three costs of the table.
@@ -85,6 +87,33 @@ def test_owning_adds_up_and_breaks_even_where_it_says() -> None:
     assert float(found.ways["rented"].usd(found.tokens)) == pytest.approx(found.rent_usd)
     assert float(found.ways["owned"].usd(found.tokens)) == pytest.approx(month.total_usd)
     assert found.co2_kg == pytest.approx(month.kwh * 0.384)
+
+
+def test_staff_is_paid_to_run_gpus_rented_or_bought() -> None:
+    """It moves both by what was entered, and so the month at which buying overtakes renting not at all."""
+    one = scenario(f"{API}&server_usd=20000&rent=3")
+    paid = one.model_copy(update={"people_usd": 3000.0})
+    before, after = (ownership.ownership(each, feature_cost.study(each)) for each in (one, paid))
+    assert before is not None
+    assert after is not None
+    assert after.owned.total_usd - before.owned.total_usd == pytest.approx(3000)
+    assert after.rent_usd - before.rent_usd == pytest.approx(3000)
+    assert after.overtakes == before.overtakes is not None
+    assert float(after.ways["rented"].usd(after.tokens)) == pytest.approx(after.rent_usd)
+    assert after.api_usd == before.api_usd
+
+
+def test_a_part_of_a_server_says_what_the_server_costs() -> None:
+    one = scenario(f"{API}&accelerator=h200-sxm&server_usd=40000")
+    found = ownership.ownership(one, feature_cost.study(one))
+    assert found is not None
+    assert found.gpus % 8
+    servers = -(-found.gpus // 8)
+    assert f"${40_000 * found.gpus:,} on day one" in ownership.sentence(one, found)
+    assert f"(${40_000 * 8 * servers:,} whole)" in ownership.sentence(one, found)
+    whole = ownership.ownership(full := one.model_copy(update={"gpus": 8}), feature_cost.study(full))
+    assert whole is not None
+    assert " whole)" not in ownership.sentence(full, whole)
 
 
 def test_a_price_of_years_ago_says_so() -> None:

@@ -83,6 +83,15 @@ class Dialect(Validated):
         apart = {part for parts in self.counts.values() for part in parts if not {*INPUT} <= {*parts}}
         return frozenset({"fresh", "answer", *apart})
 
+    @property
+    def counts_cache_in_input(self) -> bool | None:
+        """Whether its count of the input includes what was read from a cache; None where it has both or neither."""
+        prompts = [{*parts} for parts in self.counts.values() if "fresh" in parts and "answer" not in parts]
+        found = (
+            {"read" in parts for parts in prompts} if any(parts == ("read",) for parts in self.counts.values()) else ()
+        )
+        return next(iter(found)) if len(found) == 1 else None
+
     def speaks(self, model: str) -> bool:
         """Whether it is spoken with a model of that name."""
         if not self.models:

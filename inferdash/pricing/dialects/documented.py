@@ -51,6 +51,7 @@ the declarations in `presets/usage/`.
   between times; both are shown, and both can be set (`--block`, `--time-unit`).
 - Spreadsheet dates: in 02.11.2026 the day comes first. In 11/02/2026 the order follows from a number above 12, or from
   lines one day apart; otherwise lines are read without a time until you set it (`--dates`).
+- Where any line has a time, lines without one are left out and named, wherever they stand. Without any time, all count.
 - A column of requests (`requests`, `request_count`, `calls`) makes a line a sum of that many. A line with more input
   than its model accepts is a total too; so are all lines of a file with bare dates if one of them is, or if each day
   and model has exactly one line. Long-prompt prices do not apply to totals. `2,400,000` is read as a number.

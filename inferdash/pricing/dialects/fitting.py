@@ -116,7 +116,7 @@ class Grammar:
         columns = [part for part in (*INPUT, *OUTPUT) if part in told]
         solved = solve(sets, columns)
         if lacking := self._lacking(own, solved):
-            return LACKS, f"{self.dialect.name} without {lacking}"
+            return self._lacks(lacking)
         is_bare = bool(self.bare) and all(name in self.bare or self._of_output(name) for name in own)
         absent = {*self.dialect.silent, *(INPUT if is_bare else ())}
         if (missing := self._missing(own, self.dialect.silent)) is not None:
@@ -133,7 +133,7 @@ class Grammar:
             if forms[name] is None:
                 return name, ""
         if not is_bare and None in forms.values():
-            return LACKS, f"{self.dialect.name} without what was {'read' if forms['read'] is None else 'stored'}"
+            return self._lacks(f"what was {'read' if forms['read'] is None else 'stored'}")
 
         def placed(form: Form | None) -> Form:
             return tuple((counted[place], times) for place, times in form or () if place < len(counted))
@@ -147,6 +147,10 @@ class Grammar:
             zero=[place for place, name in enumerate(names) if name in self.priced],
             assumed=() if is_bare else tuple(zero),
         )
+
+    def _lacks(self, what: str) -> Misfit:
+        hint = self.dialect.hint
+        return LACKS, f"{self.dialect.name} without {what}{'; ' * bool(hint)}{hint}"
 
     def _lacking(self, own: Collection[str], solved: Solved) -> str:
         """A name without which its maker never writes such a record, and whose parts do not follow either."""

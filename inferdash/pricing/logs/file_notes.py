@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
+from inferdash.pricing.dialects.declared import dialects
 from inferdash.pricing.dialects.reading import Reader
 from inferdash.pricing.dialects.services import STANDARD
 from inferdash.pricing.logs.copies import Copies
@@ -208,7 +209,7 @@ class FileNotes:
         """How the file was understood, in sentences."""
         sentences = [*self.understood]
         if self._reader.dialects:
-            names = [name for name, _ in self._reader.dialects.most_common(4)]
+            names = [_with_cache(name) for name, _ in self._reader.dialects.most_common(4)]
             sentences.append(f"Counts are read as those of {', '.join(names)}.")
         for (dialect, part), many in self._reader.assumed.items():
             give = _of(many, "gives", "give")
@@ -255,6 +256,14 @@ _PARTS: Final = {
     "thought": "of reasoning",
     "answer": "of an answer",
 }
+
+
+def _with_cache(name: str) -> str:
+    """The name of a dialect, and whether cached tokens are part of its count of the input, where it tells them."""
+    inside = next((one.counts_cache_in_input for one in dialects() if one.name == name), None)
+    if inside is None or "cache" in name:
+        return name
+    return f"{name} ({'input includes cached tokens' if inside else 'cached tokens come on top of input'})"
 
 
 def _of(count: int, one: str, several: str) -> str:

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator
 from typing import Final
 
+from inferdash.pricing.dialects.own_words import plain_column
 from inferdash.pricing.dialects.reading import Reader
 from inferdash.pricing.logs.file_notes import FileNotes, printable
 from inferdash.pricing.logs.reasons import FORMS
@@ -33,8 +34,9 @@ class Table:
             header = [name.strip() for name in next(csv.reader([first], delimiter=self.sign), [])]
         except csv.Error:
             header = [first.strip()]
-        self.kept, lacking = reader.columns(header)
-        twice = next((name for _, name, _ in self.kept if header.count(name) > 1), None)
+        names = [*map(plain_column, header)]
+        self.kept, lacking = reader.columns(names)
+        twice = next((header[place] for place, name, _ in self.kept if names.count(name) > 1), None)
         if lacking:
             shown = ", ".join(printable(name[:30]) for name in header[:8])
             told.refuse(
@@ -45,6 +47,9 @@ class Table:
             told.refuse(f"The first line names the column {printable(twice[:30])} twice; rename one of them.")
         else:
             self.header = header
+            for own, name in zip(header, names, strict=True):
+                if own != name:
+                    told.understood[f"The column “{printable(own[:30])}” is read as {name}."] = None
 
     def records(self, lines: Iterator[bytes | None] | None = None) -> Iterator[tuple[Record, list[str]]]:
         """Each row as a record, and as it stands there; of some lines, or of all."""

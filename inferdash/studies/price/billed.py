@@ -135,7 +135,7 @@ def priced_as(model: str) -> str:
     return "/".join(found) if found else "not in the list"
 
 
-def model_table(found: tuple[Part, ...], *, own: bool) -> Table:
+def model_table(found: tuple[Part, ...], *, own: bool, noun: str = "request") -> Table:
     """Requests, tokens and dollars of each model, the dearest first; `own`: at the prices of each."""
     sums: dict[str, list[float]] = {}
     for part in found:
@@ -149,7 +149,7 @@ def model_table(found: tuple[Part, ...], *, own: bool) -> Table:
         share = quantities.percent(usd / whole if whole else 0.0)
         cells = (_usd(usd), share, f"{requests:,.0f}", f"{prompts:,.0f}", f"{read:,.0f}", f"{output:,.0f}")
         rows.append(Row(_plain(model), "word", (*cells, *([priced_as(model)] if own else []))))
-    columns = ("cost", "share", "requests", "input tokens", "of it cached", "output tokens")
+    columns = ("cost", "share", f"{noun}s", "input tokens", "of it cached", "output tokens")
     return Table((*columns, *["priced as"] * own), tuple(rows), head="Model")
 
 
@@ -186,7 +186,7 @@ def day_rows(found: tuple[Part, ...]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def day_table(found: tuple[Part, ...]) -> Table:
+def day_table(found: tuple[Part, ...], *, noun: str = "request") -> Table:
     """Requests, tokens and dollars of each day."""
     sums: dict[int, list[float]] = {}
     for part in found:
@@ -199,7 +199,7 @@ def day_table(found: tuple[Part, ...]) -> Table:
         Row(_day(day), "word", (f"{count:,.0f}", f"{prompts:,.0f}", f"{read:,.0f}", f"{output:,.0f}", _usd(usd)))
         for day, (count, prompts, read, output, usd) in sorted(sums.items())
     )
-    return Table(("requests", "input tokens", "of it cached", "output tokens", "cost"), tuple(rows), head="Day")
+    return Table((f"{noun}s", "input tokens", "of it cached", "output tokens", "cost"), tuple(rows), head="Day")
 
 
 KINDS: Final[tuple[tuple[str, str, tuple[Kind, ...]], ...]] = (

@@ -18,6 +18,7 @@ from inferdash.studies.check.own_accelerators import Own
 from inferdash.studies.numbers import Headline, Row, Table, number, part
 from inferdash.studies.price import other_models, rented, session
 from inferdash.studies.price.api import known_price, rules_of
+from inferdash.studies.price.drawn import dollars, spread_of_month
 from inferdash.studies.price.session import month_usd, sessions_a_month
 
 NAME: Final = "feature_cost"
@@ -112,9 +113,18 @@ def sentence(scenario: Scenario, result: FeatureCost) -> str:
     said = f"{_use(scenario)} cost {month}{each_month} {_where(scenario)}{session.service(scenario)}"
     if result.per_user_month_usd is not None:
         said = f"{said}, {quantities.shown(result.per_user_month_usd, '$')} each"
+    if scenario.ranges:
+        said = f"{said} as entered; with its ranges {_spread(scenario)}"
     if not result.month_without_cache_usd:
         return f"{said}."
     return f"{said}; {_caching(scenario, result)}."
+
+
+def _spread(scenario: Scenario) -> str:
+    """Where the month lies, in words."""
+    found = spread_of_month(scenario)
+    low, middle, high = map(dollars, (found.low, found.middle, found.high))
+    return f"{middle} at the median, {low} to {high} in eight of ten draws"
 
 
 def _caching(scenario: Scenario, result: FeatureCost) -> str:
@@ -131,7 +141,7 @@ def _caching(scenario: Scenario, result: FeatureCost) -> str:
     if abs(saved) < _LEAST:
         if price.provider and rules_of(price) is None and not scenario.share_known:
             return "caching is not counted, as its cache rules are not known"
-        why = f", as {_why_nothing(scenario, price, result)}" if not best else ""
+        why = f", as {why_nothing(scenario, price, read_share=result.read_share)}" if not best else ""
         return f"caching saves nothing{why}{best}"
     if saved > 0:
         return f"caching{how} saves {quantities.percent(saved)}{best}"
@@ -142,7 +152,7 @@ _LEAST: Final = 0.005
 """What rounds to nothing."""
 
 
-def _why_nothing(scenario: Scenario, price: PriceList, result: FeatureCost) -> str:
+def why_nothing(scenario: Scenario, price: PriceList, *, read_share: float) -> str:
     """Why a cache changes nothing, in words."""
     if price.provider and rules_of(price) is None:
         return "its cache rules are not known"
@@ -153,7 +163,7 @@ def _why_nothing(scenario: Scenario, price: PriceList, result: FeatureCost) -> s
     same = prompts[-2].total if scenario.turns > 1 else scenario.tools_tokens + scenario.system_tokens
     if cache is not None and same < cache.minimum:
         return f"the {same:,} tokens that prompts share are fewer than the minimum of {cache.minimum:,}"
-    if result.read_share < _LEAST:
+    if read_share < _LEAST:
         return "no prompt comes before its prefix expires"
     return "writing to the cache costs what reading saves"
 
@@ -255,7 +265,10 @@ def kinds_of_a_month(scenario: Scenario, marked: str) -> dict[str, float]:
     """Dollars of a month by kind of token."""
     price, sessions = scenario.price, sessions_a_month(scenario)
     found = [session.usd_by_kind(turn, price) for turn in session.turns(scenario, price, marked)]
-    return {kind: sessions * sum(turn[kind] for turn in found) for kind in KINDS}
+    usd = {kind: sessions * sum(turn[kind] for turn in found) for kind in KINDS}
+    if price.rates.of("written") == price.rates.input:  # storing is free: what is stored is input like any other
+        usd["fresh"], usd["stored"] = usd["fresh"] + usd["stored"], 0.0
+    return usd
 
 
 def bar_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:

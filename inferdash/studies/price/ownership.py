@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from math import ceil
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.facts.carbon import grids
 from inferdash.facts.power import power_curve
-from inferdash.facts.purchases import ALONE, days, taken
+from inferdash.facts.purchases import days
 from inferdash.facts.rents import KINDS, age, quartiles
 from inferdash.physics import memory
 from inferdash.physics.energy import in_service
@@ -18,17 +19,16 @@ from inferdash.physics.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.pricing import feature
 from inferdash.pricing.break_even import Way, break_evens, cheaper_from
-from inferdash.pricing.ownership import Owned, Purchase, overtaking_month, owned
+from inferdash.pricing.ownership import HOURS_OF_A_MONTH, Owned, Purchase, overtaking_month, owned
 from inferdash.scenario import Scenario
 from inferdash.studies.check.own_accelerators import PEAK
 from inferdash.studies.numbers import Row, Table
 from inferdash.studies.price import session
 from inferdash.studies.price.feature_cost import FeatureCost
+from inferdash.studies.price.purchase import price_of_gpu
 
-WITH_SERVER: Final = 1.35
-"""Price of an accelerator in its server over its own: eight H100, 325,000 over 240,000 dollars."""
 NOTE: Final = (
-    "A month is 30 days. Machines are bought whole and paid off in equal parts over their life. They draw idle power "
+    "A month is 30 days. Machines are paid off in equal parts over their life. They draw idle power "
     "without requests and, while decoding, what is expected of the pass; the site adds its factor. Along the chart "
     "tokens grow with usage; where a machine is added, costs jump. Reserved rents are assumptions of one cost model, "
     "not quotes."
@@ -43,6 +43,7 @@ class Ownership:
     """Of the month, prompts and answers."""
     api_usd: float
     rent_usd: float
+    """Of the machines, and the pay of those who run them."""
     machines: int
     gpus: int
     """In all of them."""
@@ -56,16 +57,6 @@ class Ownership:
     """Name -> how its cost grows with the tokens of a month."""
     overtakes: int | None
     """Month at whose end buying has cost less than renting; None where it does not in its life."""
-
-
-def price_of_gpu(scenario: Scenario) -> float | None:
-    """Dollars of one accelerator with its server: the reader's, or the middle of what sources tell; None without."""
-    if scenario.server_usd:
-        return scenario.server_usd
-    told = taken(scenario.accelerator)
-    if not told:
-        return None
-    return float(np.median([one.each_usd for one in told])) * (WITH_SERVER if told[0].covers == ALONE else 1)
 
 
 def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
@@ -97,15 +88,16 @@ def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
         busy_w=of_one.busy_w * count,
         people_usd_per_month=scenario.people_usd,
     )
-    month = owned(bought, utilization=own.utilization, hours=feature.HOURS)
-    empty, full = (owned(of_one, utilization=used, hours=feature.HOURS).total_usd for used in (0.0, 1.0))
+    month = owned(bought, utilization=own.utilization, hours=feature.HOURS, months=1)
+    empty, full = (owned(of_one, utilization=used, hours=feature.HOURS, months=1).total_usd for used in (0.0, 1.0))
     served = tokens / (own.utilization * count)  # by a machine that is always busy
     room = served / PEAK  # by one that is busy in the busiest hour
-    people = scenario.people_usd * PEOPLE_MONTH
+    people = scenario.people_usd
+    calendar = owned(bought, utilization=own.utilization)
     return Ownership(
         tokens=tokens,
         api_usd=result.month_usd,
-        rent_usd=own.month_usd,
+        rent_usd=own.month_usd + people,
         machines=count,
         gpus=own.gpus,
         bought=bought,
@@ -113,17 +105,15 @@ def ownership(scenario: Scenario, result: FeatureCost) -> Ownership | None:
         co2_kg=month.kwh * grids()[scenario.grid].g_per_kwh / 1000 if busy else None,
         ways={
             "API": Way(result.month_usd / tokens),
-            "rented": Way(0.0, own.month_usd / count, room),
+            "rented": Way(0.0, own.month_usd / count, room, people),
             "owned": Way((full - empty) / served, empty, room, people),
         },
-        overtakes=overtaking_month(bought, rent_usd=own.month_usd * _MONTH, running_usd=month.running_usd * _MONTH),
+        overtakes=overtaking_month(
+            bought,
+            rent_usd=own.month_usd * HOURS_OF_A_MONTH / feature.HOURS + people,
+            running_usd=calendar.running_usd,
+        ),
     )
-
-
-PEOPLE_MONTH: Final = 12 * feature.HOURS / 8760
-"""The month of 30 days over a twelfth of a year, by which people are paid."""
-_MONTH: Final = 1 / PEOPLE_MONTH
-"""A twelfth of a year over the month of 30 days."""
 
 
 def _watts(scenario: Scenario, *, tokens_of_turn: float) -> tuple[float, float]:
@@ -147,11 +137,37 @@ def sentence(scenario: Scenario, found: Ownership | None) -> str:
         )
     costs = {"the API": found.api_usd, "renting": found.rent_usd, "buying": found.owned.total_usd}
     least, second, _ = sorted(costs, key=lambda name: costs[name])
-    shown = {name: quantities.shown(usd, "$") for name, usd in costs.items()}
+    shown = {name: str(quantities.shown(usd, "$")) for name, usd in costs.items()}
+    absent = [
+        name for name, usd in (("staff", scenario.people_usd), ("colocation", scenario.colocation_usd)) if not usd
+    ]
+    if absent:
+        shown["buying"] += f" (no {' or '.join(absent)} entered)"
     said = f"Least a month costs {least}, {shown[least]}; {second} {shown[second]}"
+    part = _part_of_servers(scenario, found)
+    said = f"{said}. Buying takes {_dollars(found.bought.price_usd)} on day one{f', {part}' if part else ''}"
     if found.overtakes is None:
-        return f"{said}. Buying never gets cheaper than renting within its life of {scenario.life:g} years."
-    return f"{said}. Buying gets cheaper than renting in month {found.overtakes}."
+        return f"{said}; it never gets cheaper than renting within its life of {scenario.life:g} years."
+    return f"{said}; it gets cheaper than renting in month {found.overtakes}."
+
+
+def _part_of_servers(scenario: Scenario, found: Ownership) -> str:
+    """Which share of servers the GPUs are, and what these cost whole; empty where they fill them or are sold singly."""
+    chip = scenario.hardware
+    size = chip.linked if chip.link_bandwidth and chip.family in _IN_SERVERS else 1
+    if not found.gpus % size:
+        return ""
+    many, gpus = ceil(found.gpus / size), quantities.count(found.gpus, "GPU")
+    whole = _dollars(found.bought.price_usd / found.gpus * many * size)
+    return f"the share of {gpus} in {'a server' if many == 1 else f'{many:,} servers'} of {size} ({whole} whole)"
+
+
+_IN_SERVERS: Final = frozenset({"nvidia-datacenter", "amd-datacenter"})
+"""Families whose linked accelerators are sold with their server."""
+
+
+def _dollars(usd: float) -> str:
+    return f"${usd:,.0f}"
 
 
 def table(scenario: Scenario, found: Ownership, today: date) -> Table:
@@ -161,6 +177,11 @@ def table(scenario: Scenario, found: Ownership, today: date) -> Table:
     carbon = f"{grid.name}, {grid.g_per_kwh:g} g/kWh" + (f", {grid.year}" if grid.year else ", of an unknown year")
     rows: list[tuple[str, object, str]] = [
         (
+            "To pay on day one",
+            _dollars(found.bought.price_usd),
+            _part_of_servers(scenario, found) or quantities.count(found.gpus, "GPU"),
+        ),
+        (
             "Capital",
             quantities.shown(month.capital_usd, "$"),
             f"{quantities.count(found.machines, 'machine')}, {price_said(scenario, today)}",
@@ -168,9 +189,9 @@ def table(scenario: Scenario, found: Ownership, today: date) -> Table:
         ("Upkeep", quantities.shown(month.upkeep_usd, "$"), f"{quantities.percent(scenario.upkeep)} a year"),
         ("Power", quantities.shown(month.energy_usd, "$"), f"{month.kwh:,.0f} kWh at the meter"),
         ("Colocation", quantities.shown(month.colocation_usd, "$"), ""),
-        ("People", quantities.shown(month.people_usd, "$"), ""),
+        ("Staff", quantities.shown(month.people_usd, "$"), "the same for rented GPUs"),
         ("A month, owned", quantities.shown(month.total_usd, "$"), ""),
-        ("A month, rented", quantities.shown(found.rent_usd, "$"), f"${scenario.rent:g} a GPU-hour"),
+        ("A month, rented", quantities.shown(found.rent_usd, "$"), _rented(scenario)),
         ("A month, on the API", quantities.shown(found.api_usd, "$"), scenario.price.name),
     ]
     if found.co2_kg is not None:
@@ -178,6 +199,10 @@ def table(scenario: Scenario, found: Ownership, today: date) -> Table:
     return Table(
         ("a month", "from"), tuple(Row(name, "word", (str(usd), said)) for name, usd, said in rows), head="Owning"
     )
+
+
+def _rented(scenario: Scenario) -> str:
+    return f"${scenario.rent:g} a GPU-hour{', and staff' if scenario.people_usd else ''}"
 
 
 def price_said(scenario: Scenario, today: date) -> str:
@@ -194,8 +219,13 @@ def break_even_table(found: Ownership) -> Table:
         equal = break_evens(found.ways[one], found.ways[other])
         always = cheaper_from(found.ways[one], found.ways["API"]) if other == "API" else None
         said = ", ".join(_tokens(tokens) for tokens in equal[:3]) + (" …" if len(equal) > 3 else "")  # noqa: PLR2004 - some
-        rows.append(Row(f"{one} and {other}", "word", (said or "nowhere", "" if always is None else _tokens(always))))
-    return Table(("cost the same at", "the first never costs more from"), tuple(rows), head="Tokens a month")
+        cells = (said or "never", "" if other != "API" else "never" if always is None else _tokens(always))
+        rows.append(Row(f"{_DOING[one]} against {_AGAINST[other]}", "word", cells))
+    return Table(("costs the same at", "costs no more at any use above"), tuple(rows), head="Tokens a month")
+
+
+_DOING: Final = {"rented": "Renting", "owned": "Buying"}
+_AGAINST: Final = {"API": "the API", "rented": "renting"}
 
 
 def _tokens(tokens: float) -> str:

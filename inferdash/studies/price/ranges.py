@@ -4,101 +4,38 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
-from annotated_types import Ge, Le
 
 from inferdash import quantities
 from inferdash.formula import Number
 from inferdash.pricing import feature
-from inferdash.pricing.many_sessions import session_usd
-from inferdash.pricing.ranges import COUNT, Draws, Spread, is_spread, spread, uniforms, variance_shares
-from inferdash.scenario import FIELDS, OWN, Scenario, is_whole
+from inferdash.pricing.ranges import COUNT, Spread, is_spread, spread, variance_shares
+from inferdash.scenario import FIELDS, OWN, Scenario
 from inferdash.studies.check.own_accelerators import PEAK
 from inferdash.studies.numbers import Row, Table
-from inferdash.studies.price import session
 from inferdash.studies.price.api import known_price
+from inferdash.studies.price.drawn import dollars, draws, month, point, sessions_of
 from inferdash.studies.price.feature_cost import FeatureCost
-from inferdash.studies.price.ownership import PEOPLE_MONTH, Ownership, ownership, price_of_gpu
+from inferdash.studies.price.ownership import Ownership, ownership
 
 _NOTE: Final = (
     f"{COUNT:,} draws of all ranges together, each independent of the others, always the same ones. P10: one month in "
     "ten costs less; P90: one in ten costs more. Images, tools and agents are not in it. Own GPUs run the model "
     "that is named, which may answer worse than that of an API: compare answers before prices."
 )
-_NOBODY: Final = "Nobody is paid to run them until you enter it under “Buy, rent or call an API”."
+_NOBODY: Final = (
+    "Staff for own GPUs, rented or bought, is not in it until you enter it under “Buy, rent or call an API”."
+)
 EXAMPLE: Final = (
-    "Write ranges as: users 20k..60k, answer ±20%, question 200/400/900 (low, likely, high). For bought GPUs: "
-    "server_usd ±25%, kwh_usd 0.08..0.20, people_usd 4k..9k."
+    "Choose the inputs that you are not sure of; those of bought GPUs are their price, power and staff. A range is "
+    "20k..60k, ±20%, or low, likely and high: 200/400/900."
 )
 _BINS: Final = 40
-_WHOLE: Final = 100
-"""Dollars from which on cents are not told."""
+_TENS: Final = 1000
+"""From here on a mean is told in tens."""
+_LEANING: Final = 0.02
+"""Part by which the mean of a range is not the entered value, from which on that is said."""
 _NAMED: Final = 0.01
 """Share of the variance from which on it is said that inputs work together."""
-
-
-def draws(scenario: Scenario, *, count: int = COUNT) -> dict[str, Draws]:
-    """Name of each ranged input -> its draws, whole where the field is, within its bounds."""
-    ranged = scenario.ranged
-    found = {}
-    for name, uniform in uniforms(tuple(ranged), seed=scenario.seed, count=count).items():
-        drawn = ranged[name].drawn(_point(scenario, name), uniform)
-        least, most = _bounds(name)
-        drawn = np.clip(drawn, least, most)
-        found[name] = np.rint(drawn) if is_whole(name) else drawn
-    return found
-
-
-def _point(scenario: Scenario, name: str) -> float:
-    """The value that a range lies around; the price of a GPU is that of sources where none was entered."""
-    entered = float(getattr(scenario, name))
-    return (price_of_gpu(scenario) or 0.0) if name == "server_usd" and not entered else entered
-
-
-def _bounds(name: str) -> tuple[float, float]:
-    """The least and the most that a field takes."""
-    marks = FIELDS[name].metadata
-    (least,) = (float(str(one.ge)) for one in marks if isinstance(one, Ge))
-    (most,) = (float(str(one.le)) for one in marks if isinstance(one, Le))
-    return least, most
-
-
-def month(scenario: Scenario) -> Callable[[Mapping[str, Number]], Number]:
-    """The dollars of a month on the scenario's API, as a function of its ranged inputs."""
-    price = scenario.price
-    marked = session.marking(scenario, price)
-    cache = None if marked == "none" else session.cache_of(scenario, price)
-    known = scenario.read_share if scenario.share_known and marked != "none" else None
-
-    def usd(inputs: Mapping[str, Number]) -> Number:
-        def of(name: str) -> Number:
-            return inputs.get(name, getattr(scenario, name))
-
-        sessions = _sessions(scenario, of)
-        plan = {
-            "shared": of("tools_tokens") + of("system_tokens"),
-            "own": of("user_tokens") + of("documents_tokens"),
-            "message": of("question"),
-            "answer": of("answer"),
-            "thinking": of("reasoning"),
-            "turns": of("turns"),
-            "history_limit": scenario.history,
-            "gap_s": of("gap"),
-            "spread": scenario.spread,
-        }
-        a_day = sessions * of("turns") / feature.DAYS
-        each = session_usd(plan, price, cache, requests_per_day=a_day, known_share=known, marked=marked)
-        return each * sessions
-
-    return usd
-
-
-def _sessions(scenario: Scenario, of: Callable[[str], Number]) -> Number:
-    match scenario.use_as:
-        case "month":
-            return of("volume") / of("turns")
-        case "day":
-            return of("volume") * feature.DAYS / of("turns")
-    return of("users") * of("sessions") * feature.DAYS
 
 
 def _gpus(scenario: Scenario, result: FeatureCost) -> Callable[[Mapping[str, Number]], Number] | None:
@@ -114,15 +51,15 @@ def _gpus(scenario: Scenario, result: FeatureCost) -> Callable[[Mapping[str, Num
             return inputs.get(name, getattr(scenario, name))
 
         def requests(get: Callable[[str], Number]) -> Number:
-            return _sessions(scenario, get) * get("turns")
+            return sessions_of(scenario, get) * get("turns")
 
         def written(get: Callable[[str], Number]) -> Number:
             return get("answer") + get("reasoning")
 
-        def point(name: str) -> float:
+        def entered(name: str) -> float:
             return float(getattr(scenario, name))
 
-        work = busy * requests(of) / requests(point) * written(of) / max(1, written(point))
+        work = busy * requests(of) / requests(entered) * written(of) / max(1, written(entered))
         return np.maximum(1.0, np.ceil(work * PEAK)) * size
 
     return gpus
@@ -134,25 +71,31 @@ def _own(scenario: Scenario, result: FeatureCost) -> dict[str, Callable[[Mapping
     if gpus is None:
         return {}
     machine = f"{scenario.architecture.name} on {scenario.hardware.name}"
-    ways: dict[str, Callable[[Mapping[str, Number]], Number]] = {
-        f"{machine}, rented": lambda inputs: gpus(inputs) * inputs.get("rent", scenario.rent) * feature.HOURS
-    }
+
+    def rented(inputs: Mapping[str, Number]) -> Number:
+        return gpus(inputs) * inputs.get("rent", scenario.rent) * feature.HOURS + _staff(scenario, inputs)
+
+    ways: dict[str, Callable[[Mapping[str, Number]], Number]] = {f"{machine}, rented": rented}
     if bought:
         ways[f"{machine}, bought"] = _bought(scenario, bought, gpus)
     return ways
+
+
+def _staff(scenario: Scenario, inputs: Mapping[str, Number]) -> Number:
+    """What those are paid in a month who run the GPUs, rented or bought."""
+    return inputs.get("people_usd", scenario.people_usd)
 
 
 def _bought(
     scenario: Scenario, found: Ownership, gpus: Callable[[Mapping[str, Number]], Number]
 ) -> Callable[[Mapping[str, Number]], Number]:
     """The month on bought GPUs: capital and upkeep follow their price, energy its own, and people their pay."""
-    month, paid = found.owned, _point(scenario, "server_usd")
+    one, paid = found.owned, point(scenario, "server_usd")
 
     def usd(inputs: Mapping[str, Number]) -> Number:
-        machines = (month.capital_usd + month.upkeep_usd) * inputs.get("server_usd", paid) / paid
-        power = month.kwh * inputs.get("kwh_usd", scenario.kwh_usd) + month.colocation_usd
-        people = inputs.get("people_usd", scenario.people_usd) * PEOPLE_MONTH
-        return (machines + power) * gpus(inputs) / found.gpus + people
+        machines = (one.capital_usd + one.upkeep_usd) * inputs.get("server_usd", paid) / paid
+        power = one.kwh * inputs.get("kwh_usd", scenario.kwh_usd) + one.colocation_usd
+        return (machines + power) * gpus(inputs) / found.gpus + _staff(scenario, inputs)
 
     return usd
 
@@ -176,26 +119,21 @@ def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, S
 def table(found: Mapping[str, tuple[float, Spread]]) -> Table:
     """Low, middle and high of each way, beside the point."""
     rows = tuple(
-        Row(name, "word", tuple(map(_dollars, (one.low, one.middle, one.high, point))))
+        Row(name, "word", tuple(map(dollars, (one.low, one.middle, one.high, point))))
         for name, (point, one) in found.items()
     )
     return Table(("low (P10)", "middle (P50)", "high (P90)", "as entered"), rows, head="A month on")
 
 
-def _dollars(usd: float) -> str:
-    """Whole dollars where there are some: a range has no cents."""
-    return f"${usd:,.0f}" if usd >= _WHOLE else str(quantities.shown(usd, "$"))
-
-
 def sentence(found: Mapping[str, tuple[float, Spread]]) -> str:
     """The first way in words, and the one that costs least at the median."""
     name, (_, one) = next(iter(found.items()))
-    low, middle, high = map(_dollars, (one.low, one.middle, one.high))
+    low, middle, high = map(dollars, (one.low, one.middle, one.high))
     said = f"On {name} a month costs {middle} at the median, and {low} to {high} in eight of ten draws."
     least = min(found, key=lambda way: found[way][1].middle)
     if least == name:
         return f"{said} None of the others costs less."
-    return f"{said} Least at the median costs {least}, {_dollars(found[least][1].middle)}."
+    return f"{said} Least at the median costs {least}, {dollars(found[least][1].middle)}."
 
 
 def still(found: Mapping[str, tuple[float, Spread]]) -> str:
@@ -203,9 +141,20 @@ def still(found: Mapping[str, tuple[float, Spread]]) -> str:
     named = [name for name, (_, one) in found.items() if one.low == one.high]
     if not named:
         return ""
-    return (
-        f"No range moves {' or '.join(named)}: enter one of its prices, as in server_usd ±25%, or a wider one of use."
-    )
+    return f"No range moves {' or '.join(named)}: give one of its prices a range, such as ±25%, or the use a wider one."
+
+
+def leaning(scenario: Scenario) -> str:
+    """Which ranges lie higher or lower than what is entered, so that the middle is not the month as entered."""
+    said = []
+    for name, drawn in draws(scenario).items():
+        entered, mean = point(scenario, name), float(np.mean(drawn))
+        if abs(mean - entered) > _LEANING * abs(entered):
+            mean_said, entered_said = (
+                quantities.digits(round(one, -1) if one > _TENS else one) for one in (mean, entered)
+            )
+            said.append(f"{FIELDS[name].title} {mean_said} on average, {entered_said} entered")
+    return f"The middle is not the month as entered, as ranges lean: {'; '.join(said)}." if said else ""
 
 
 def note(scenario: Scenario) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts.prices import PriceList
+from inferdash.pricing import feature
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Row, Table
 from inferdash.studies.price import api, feature_cost, other_models, session
@@ -59,7 +60,13 @@ def table(scenario: Scenario, result: feature_cost.FeatureCost) -> Table:
         saved = now - way.usd
         share = quantities.percent(abs(saved) / now) if now else ""
         less = abs(saved) > 1e-9 * now
-        cells = ("0", "0%") if not less else (_usd(saved), share) if saved > 0 else (f"−{_usd(-saved)}", f"−{share}")
+        cells = (
+            ("nothing more", "")
+            if not less
+            else (_usd(saved), share)
+            if saved > 0
+            else (f"−{_usd(-saved)}", f"−{share}")
+        )
         rows.append(Row(way.name, "word", (_usd(way.usd), *cells, way.note)))
     return Table(("a month", "saves", "in percent", "note"), tuple(rows), head="Way")
 
@@ -69,8 +76,12 @@ def _marked(scenario: Scenario) -> Way:
         why = "the cached share is entered" if scenario.share_known else "this API caches automatically"
         return Way("Mark for caching what pays off", None, why)
     best = session.best_marking(scenario, scenario.price)
-    words = session.MARKED[best]
-    return Way("Mark for caching what pays off", month_usd(scenario, marked=best), f"mark {words}")
+    words, usd = session.MARKED[best], month_usd(scenario, marked=best)
+    if best == session.marking(scenario, scenario.price):
+        plain = month_usd(scenario, marked="none")
+        saves = f", which saves {quantities.percent(1 - usd / plain)}" if usd < plain else ""
+        return Way("Mark for caching what pays off", usd, f"already marked: {words}{saves}")
+    return Way("Mark for caching what pays off", usd, f"mark {words}")
 
 
 def _longer(scenario: Scenario) -> Iterator[Way]:
@@ -104,7 +115,7 @@ def _batch(scenario: Scenario) -> Way:
     batch = scenario.model_copy(update={"service": "batch"})
     if api.known_price(batch) is None:
         return Way(name, None, "the list has no batch price")
-    return Way(name, month_usd(batch), "answers within a day")
+    return Way(name, month_usd(batch), "answers come within a day, too late for a live chat")
 
 
 def _cheaper(scenario: Scenario, result: feature_cost.FeatureCost) -> Way:
@@ -187,7 +198,7 @@ def beside_table(scenario: Scenario) -> Table:
             (
                 _usd(usd),
                 _usd(plain),
-                quantities.percent(1 - usd / plain) if plain and usd <= plain else "nothing",
+                _caching_saves(other, price, usd=usd, plain=plain),
                 session.MARKED[best] if session.is_markable(other) else "automatic",
                 "not offered" if api.known_price(batch) is None else _usd(month_usd(batch, marked=best)),
                 _usd(month_usd(other, times=2, marked=best)),
@@ -202,6 +213,15 @@ def beside_table(scenario: Scenario) -> Table:
     )
     rows = (Row(head, "word", tuple(one[place] for one in found)) for place, head in enumerate(heads))
     return Table(tuple(columns), tuple(rows), head="Side by side")
+
+
+def _caching_saves(scenario: Scenario, price: PriceList, *, usd: float, plain: float) -> str:
+    """What caching saves of the month in per cent, or why nothing."""
+    if plain and usd < plain:
+        return quantities.percent(1 - usd / plain)
+    whole = feature.total(session.turns(scenario, price, "all"))
+    read = whole.read / whole.input if whole.input else 0.0
+    return f"nothing: {feature_cost.why_nothing(scenario, price, read_share=read)}"
 
 
 def _usd(dollars: float) -> str:

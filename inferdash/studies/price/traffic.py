@@ -1,7 +1,7 @@
 """What the reader's own requests cost, why tokens were not read from the cache, and what other rules would cost."""
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -20,8 +20,8 @@ from inferdash.pricing.logs.recorded import Recorded, recorded
 from inferdash.pricing.logs.records import Records
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import Counts, all_at, as_totals, bill, counted
-from inferdash.scenario import OWN, Scenario
+from inferdash.pricing.tally import Counts, Group, all_at, as_totals, bill, counted
+from inferdash.scenario import FIELDS, OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table
 from inferdash.studies.price import api, billed, places, replayed
 from inferdash.studies.price.billed import KINDS, Part, kinds
@@ -35,7 +35,8 @@ FILES: Final = """
 Upload a record of your requests; they are replayed in order through the cache rules below.
 
 - A usage log, CSV or JSON: usage objects as APIs return them, logs of gateways and of observability tools,
-  exports of consoles, or columns of your own. docs/files.md lists what is read.
+  exports of consoles, or columns of your own such as date, model, input_tokens, cached_tokens (part of the input)
+  and output_tokens. docs/files.md lists all names.
 - Session files of a coding assistant, or a ZIP archive of them.
 - A trace with the block ids of its prompts, such as those of Mooncake and Bailian.
 
@@ -67,6 +68,8 @@ class Way:
     name: str
     rules: Rules
     prices: PriceList
+    as_started: bool = False
+    """Whether these are the prices that everyone starts with, so that nobody asked for them."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,8 @@ class Traffic:
     known, then at the scenario's own prices."""
     left_out: int
     """Lines or requests that were not read."""
+    lines: int
+    """Lines or requests that were, those without a price included."""
     problems: tuple[str, ...]
     """What the reader should know about the file and its bill, in sentences."""
     notes: tuple[str, ...] = ()
@@ -169,7 +174,10 @@ def _way(scenario: Scenario, lifetime: int) -> Way:
         lifetime_s=plain.lifetime,
         renewed=plain.renewed,
     )
-    return Way(name, kept, price)
+    started = scenario.api == OWN and all(
+        getattr(scenario, field) == FIELDS[field].default for field in ("input_usd", "output_usd", "read", "write")
+    )
+    return Way(name, kept, price, started)
 
 
 def _stored_at(rates: Rates, factor: Decimal) -> Rates:
@@ -236,8 +244,11 @@ def _file(trace: Trace | Records, counts: Counts, written: Written | None) -> Fi
     counts, totals = as_totals(counts, longest)
     said = []
     if totals:
-        lines = "1 line has" if totals == 1 else f"{totals:,} lines have"
-        said.append(f"{lines} the tokens of a whole day, not of a request: long-prompt prices are not applied there.")
+        lines = "1 line is" if totals == 1 else f"{totals:,} lines are"
+        said.append(
+            f"{lines} taken for totals of a day, so long-prompt prices are not applied there. If each is one request,"
+            " add its time to the date."
+        )
     return File(
         counts,
         trace.left_out,
@@ -266,18 +277,19 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
         asked: prices and rules, the scenario's own first.
         day: the day of prices for requests whose own is not known.
     """
-    found = [(way.name, bill(file.counts, way.rules, all_at(way.prices))) for way in asked]
-    own = billed.prices_of(day)
-    as_billed = bool(file.models) and not any(file.counts.asked.values())
-    first = bill(file.counts, asked[0].rules, own) if as_billed else found[0][1]
-    as_billed = as_billed and first.requests > 0
-    prices = own if as_billed else all_at(asked[0].prices)
-    first = first if as_billed else found[0][1]
-    said = recorded(file.counts, asked[0].rules, prices)
-    unknown = billed.unknown(file.counts) if file.models and not any(file.counts.asked.values()) else {}
-    missing = billed.lacks(file.counts, own) if as_billed else replayed.asks(found[0][1], asked[0].prices)
-    lacking = {way.name for way, (_, one) in zip(asked, found, strict=True) if replayed.asks(one, way.prices)}
-    others = sorted(lacking - {asked[0].name} | (lacking if as_billed else set()))
+    own, (start, rules) = billed.prices_of(day), (asked[0], asked[0].rules)
+    named = bool(file.models) and not any(file.counts.asked.values())
+    each = bill(file.counts, rules, own) if named else None
+    as_billed = each is not None and each.requests > 0
+    shown = [way for way in asked if not (as_billed and way.as_started)]
+    found = [(way.name, bill(file.counts, way.rules, _at(way.prices, own if as_billed else None))) for way in shown]
+    prices = own if as_billed else all_at(start.prices)
+    first = each if each and as_billed else found[0][1]
+    said = recorded(file.counts, rules, prices)
+    unknown = billed.unknown(file.counts) if named else {}
+    missing = billed.lacks(file.counts, own) if as_billed else replayed.asks(first, start.prices)
+    lacking = {way.name for way, (_, one) in zip(shown, found, strict=True) if replayed.asks(one, way.prices)}
+    others = sorted(lacking - {start.name} | (lacking if as_billed else set()))
     hours = [f"No bill for {', '.join(others)}: no price is known for what was stored for an hour."] if others else []
     unserved = billed.unserved(file.counts, own) if as_billed else {}
     left = sum(unknown.values()) + sum(unserved.values())
@@ -286,10 +298,11 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
     doubts = (*file.problems, *replayed.problems(first, missing), *_other_rules(first))
     fees = billed.fee_sentences(billed.fees(file.counts, own))
     unpriced = (*billed.unknown_sentences(unknown), *billed.unserved_sentences(unserved))
-    named = f"{AS_BILLED}, without {quantities.count(round(left), noun)}" if left else AS_BILLED
+    name = f"{AS_BILLED}, without {quantities.count(round(left), noun)}" if left else AS_BILLED
     return Traffic(
-        (*([(named, first)] if as_billed else []), *found),
+        (*([(name, first)] if as_billed else []), *found),
         file.left_out,
+        sum(sums.lines for _, sums in file.counts.groups(rules)),
         (*doubts, *unpriced, *hours),
         notes=(*file.notes, *fees, *replayed.cost_sentences(said, first)),
         recorded=said,
@@ -297,17 +310,23 @@ def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
         asks=missing,
         as_billed=as_billed,
         unpriced=left if as_billed else 0,
-        parts=billed.parts(file.counts, asked[0].rules, prices),
+        parts=billed.parts(file.counts, rules, prices),
         noun=noun,
         days=file.counts.days,
         lacking=frozenset(lacking),
     )
 
 
+def _at(prices: PriceList, own: Callable[[Group], PriceList | None] | None) -> Callable[[Group], PriceList | None]:
+    """Prices for those groups alone that have some of their own, so that all bills are of the same requests."""
+    whole = all_at(prices)
+    return whole if own is None else lambda group: whole(group) if own(group) else None
+
+
 def _other_rules(result: Replay) -> list[str]:
     if not (result.why.not_told and result.read_tokens):
         return []
-    return ["The file says itself what was read and stored: other rules and models change the prices alone."]
+    return ["The file says what was cached: other models are priced with the same cached and stored tokens."]
 
 
 def subject(scenario: Scenario) -> str:
@@ -326,9 +345,7 @@ def sentence(scenario: Scenario, result: Traffic) -> str:
     cost, plain = own.cost_usd, own.cost_without_cache_usd
     name = "your own prices" if scenario.api == OWN else result.found[0][0]
     where = "as billed, each at its own model and day" if result.as_billed else f"at {name}"
-    all_of_them = f" of {own.requests + result.unpriced:,}" if result.unpriced else ""
-    said = f"{own.requests:,}{all_of_them} {result.noun}{'' if own.requests + result.unpriced == 1 else 's'} cost"
-    said = f"{said} {quantities.shown(float(cost), '$')} {where}"
+    said = f"{_how_many(result)} cost {quantities.shown(float(cost), '$')} {where}"
     saved = float(1 - cost / plain) if plain else 0.0
     if abs(saved) < 0.0005:  # noqa: PLR2004 - what rounds to nothing
         return f"{said}; caching changes nothing."
@@ -336,6 +353,18 @@ def sentence(scenario: Scenario, result: Traffic) -> str:
     if saved > 0:
         return f"{said}; caching saves {share}."
     return f"{said}; caching costs {share} more than no caching, a loss."
+
+
+def _how_many(result: Traffic) -> str:
+    """What was billed, of how much; lines that were not read have no number of requests, so these are lines then."""
+    billed_, left = result.own.requests, result.unpriced
+    each_line = result.lines == billed_ + left
+    whole = billed_ + left + (result.left_out if each_line else 0)
+    part_of = f" of {whole:,}" if whole > billed_ else ""
+    said = f"{billed_:,}{part_of} {result.noun}{'' if whole == 1 else 's'}"
+    if each_line or not result.left_out:
+        return said
+    return f"{said} in {result.lines:,} of {result.lines + result.left_out:,} lines"
 
 
 def headline_numbers(result: Traffic) -> list[Headline]:
@@ -412,7 +441,7 @@ def why_table(result: Traffic) -> Table:
         Row(meaning.capitalize(), "word", (f"{count:,}", quantities.percent(count / unread)))
         for meaning, count in cells
     )
-    return Table(("tokens", "share"), rows, head="Not read, as they were")
+    return Table(("tokens", "share"), rows, head="Input that was not cached")
 
 
 def way_table(result: Traffic) -> Table:

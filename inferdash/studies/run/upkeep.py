@@ -19,7 +19,7 @@ from inferdash.pricing.ownership import Purchase, mean_watts, owned, site_kwh
 from inferdash.scenario import Scenario
 from inferdash.serving.candidates import Candidate
 from inferdash.studies.numbers import Row, Table
-from inferdash.studies.price.ownership import price_of_gpu
+from inferdash.studies.price.purchase import price_of_gpu
 from inferdash.studies.run.planning import FREE_LINK, planned, spans
 
 
@@ -57,7 +57,7 @@ def _kept(scenario: Scenario, one: Candidate) -> Kept:
         kwh = float(site_kwh(watts=drawn, hours=feature.HOURS, site_factor=scenario.site_factor))
         low, high = bands(library.accelerators()[one.accelerator].name)[0]
         band = kwh * low, kwh * high
-    each = price_of_gpu(scenario.model_copy(update={"accelerator": one.accelerator}))
+    each = _each(scenario, one.accelerator)
     own = None
     if each is not None and watts is not None:
         bought = Purchase(
@@ -71,10 +71,14 @@ def _kept(scenario: Scenario, one: Candidate) -> Kept:
             site_factor=scenario.site_factor,
             usd_per_kwh=scenario.kwh_usd,
             colocation_usd_per_kw_month=scenario.colocation_usd * scenario.site_factor,
-            people_usd_per_month=scenario.people_usd,
         )
-        own = owned(bought, utilization=1.0, hours=feature.HOURS).total_usd
+        own = owned(bought, utilization=1.0, hours=feature.HOURS, months=1).total_usd
     return Kept(one, watts, kwh, band, one.usd_per_hour * feature.HOURS, own)
+
+
+def _each(scenario: Scenario, accelerator: str) -> float | None:
+    """Dollars to buy one accelerator with its server."""
+    return price_of_gpu(scenario.model_copy(update={"accelerator": accelerator}))
 
 
 def watts_of(scenario: Scenario, one: Candidate) -> float | None:
@@ -176,12 +180,13 @@ def bought_on(scenario: Scenario, found: list[Kept], today: date) -> str:
     if scenario.server_usd:
         return f"GPUs are bought at ${scenario.server_usd:,.0f} each, as you entered."
     bought = dict.fromkeys(entry.one.accelerator for entry in found if entry.own_usd is not None)
-    said = [f"{_short(key)} {days(key, today)}" for key in bought]
+    said = [f"{_short(key)} ${_each(scenario, key) or 0:,.0f} a GPU ({days(key, today)})" for key in bought]
     if not said:
         return "No price to buy was found."
-    apart = [name for name, usd in (("staff", scenario.people_usd), ("colocation", scenario.colocation_usd)) if not usd]
-    without = f" Without {' and '.join(apart)}: enter them on “Price a feature”." if apart else ""
-    return f"Prices to buy are of: {'; '.join(said)}.{without}"
+    without = "" if scenario.colocation_usd else " Colocation is not in it until you enter it on “Price a feature”."
+    return (
+        f"Prices to buy, with the server: {'; '.join(said)}.{without} Staff, the same to rent or to own, is in neither."
+    )
 
 
 NOTE: Final = (
