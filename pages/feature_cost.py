@@ -154,6 +154,7 @@ if scenario.ranges:
     state.opens("Low, middle and high", once=scenario.ranges)
 sections(
     {
+        **({"Low, middle and high": spread} if scenario.ranges else {}),
         "Start from an example": lambda: examples(page.NAME),
         "Ways to save": save,
         "Other APIs and models": elsewhere,

@@ -118,7 +118,7 @@ def test_the_question_of_the_tickets_is_answered_by_its_link() -> None:
     assert paid["Qwen3 32B on NVIDIA H200 SXM, rented"][0] == pytest.approx(own.rent_usd + 5000)
     low, middle, high = (f"${value:,.0f}" for value in (found["Claude Sonnet 5.5"][1].low,
                          found["Claude Sonnet 5.5"][1].middle, found["Claude Sonnet 5.5"][1].high))  # fmt: skip
-    assert f"{middle} at the median, {low} to {high} in eight of ten" in feature_cost.sentence(one, result)
+    assert f"over its ranges {middle} at the median (P10 to P90: {low} to {high})" in feature_cost.sentence(one, result)
     assert "Number of requests 224,000 on average, 200,000 entered" in ranges.leaning(one)
     assert ranges.still(found) == ""
     for said in ranges.suggested(one).values():

@@ -206,3 +206,14 @@ def test_other_digits_than_the_scenarios_are_said_to_need_a_test() -> None:
     then = scenario.model_copy(update=planning.changes(scenario))
     assert planning.is_used(then, planning.changes(then))
     assert not any("answers may differ" in note for note in plan.notes(then))
+
+
+def test_a_plan_says_where_the_quotes_lie_of_whose_median_its_rent_is() -> None:
+    one, found = of("model=llama-3.1-8b&load=2&considered=mi300x&v=2")
+    rent = library.accelerators()["mi300x"].rent
+    assert rent is not None
+    said = plan.cost_sentence(one, found)
+    assert f"${rent.middle:,.2f} a GPU-hour" in said
+    assert f"${rent.lower_quartile:,.2f} to ${rent.upper_quartile:,.2f}" in said
+    mine = of("model=llama-3.1-8b&load=2&considered=mi300x&own_rents=mi300x 5&v=2")
+    assert "quotes" not in plan.cost_sentence(*mine)

@@ -164,10 +164,13 @@ def _day(day: int) -> str:
 
 
 def day_rows(found: tuple[Part, ...]) -> dict[str, list[dict[str, Any]]]:
-    """Dollars by day, or by month where there are many: a bar each, parted by kind of token."""
+    """Dollars by day, those without a request included, or by month where there are many: a bar each, by kind."""
     dated = [part for part in found if part.day is not None]
-    long = len({part.day for part in dated}) > _MOST_DAYS
-    sums: dict[tuple[str, str, str], float] = {}
+    days = [part.day or 0 for part in dated]
+    between = range(min(days, default=0), max(days, default=-1) + 1)
+    long = len(between) > _MOST_DAYS
+    first, meaning, _ = KINDS[0]
+    sums: dict[tuple[str, str, str], float] = {} if long else {(_day(day), first, meaning): 0.0 for day in between}
     for part in dated:
         at = _day(part.day or 0)[: len("2026-11") if long else None]
         for name, meaning, usd in kinds(part.bill):

@@ -114,7 +114,7 @@ def sentence(scenario: Scenario, result: FeatureCost) -> str:
     if result.per_user_month_usd is not None:
         said = f"{said}, {quantities.shown(result.per_user_month_usd, '$')} each"
     if scenario.ranges:
-        said = f"{said} as entered; with its ranges {_spread(scenario)}"
+        said = f"{said}; over its ranges {_spread(scenario)}"
     if not result.month_without_cache_usd:
         return f"{said}."
     return f"{said}; {_caching(scenario, result)}."
@@ -124,7 +124,7 @@ def _spread(scenario: Scenario) -> str:
     """Where the month lies, in words."""
     found = spread_of_month(scenario)
     low, middle, high = map(dollars, (found.low, found.middle, found.high))
-    return f"{middle} at the median, {low} to {high} in eight of ten draws"
+    return f"{middle} at the median (P10 to P90: {low} to {high})"
 
 
 def _caching(scenario: Scenario, result: FeatureCost) -> str:

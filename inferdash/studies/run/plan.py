@@ -174,8 +174,19 @@ def cost_sentence(scenario: Scenario, result: Meeting) -> str:
     said = f"With the whole rent on input tokens a million costs {prompt}; with all of it on output tokens, {written}"
     if scenario.load_as == "users":
         user = show(best.usd_per_month / scenario.active_users, "$")
-        return f"{said}. Per concurrent user it is {user} a month."
-    return f"{said}."
+        said = f"{said}. Per concurrent user it is {user} a month"
+    return " ".join(filter(None, (f"{said}.", _quoted(scenario, best.accelerator))))
+
+
+def _quoted(scenario: Scenario, name: str) -> str:
+    """Where the quotes lie of whose median the rent is; nothing where the reader entered the rent."""
+    chips = library.accelerators()
+    key = next((key for key in scenario.considered if chips[key].name == name and key not in scenario.rents), None)
+    rent = chips[key].rent if key else None
+    if rent is None or rent.lower_quartile == rent.upper_quartile:
+        return ""
+    half = f"${rent.lower_quartile:,.2f} to ${rent.upper_quartile:,.2f}"
+    return f"Rent of {name}: ${rent.middle:,.2f} a GPU-hour, the median; half of the quotes are {half}."
 
 
 def choice_table(result: Meeting) -> Table:
