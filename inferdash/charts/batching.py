@@ -33,14 +33,20 @@ def curve() -> dict[str, Any]:
             parts["beyond"].mark_line(strokeWidth=3, strokeDash=[5, 5], color=theme.INK, opacity=0.5),
             parts["path"].mark_line(strokeWidth=theme.LINE).encode(color=theme.MEANING),
             parts["points"].mark_point(size=70, filled=True, opacity=1, color=theme.INK),
-            *theme.outlined(parts["points"], 13, align="left", dx=9, dy=-8),
+            *theme.outlined(parts["points"], 13, align="left", dx=9, dy=-4),
             parts["own"]
             .mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5)
             .encode(color=theme.MEANING),
             parts["reached"].mark_point(
                 size=130, filled=True, fill=alt.ExprRef("background"), opacity=1, stroke=theme.INK, strokeWidth=2
             ),
-            *theme.outlined(parts["reached"], theme.NOT_ON_A_PHONE, align="right", dx=-10, dy=14),
+            *theme.outlined(
+                parts["reached"].properties(description=theme.ALONE),
+                theme.NOT_ON_A_PHONE,
+                align="right",
+                dx=-10,
+                dy=14,
+            ),
             *theme.outlined(parts["own"], align="left", dx=14, dy=-12, fontWeight="bold"),
         ),
         description="Tokens a second of the whole batch, and of each request in it, against the requests in the batch.",

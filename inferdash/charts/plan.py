@@ -1,11 +1,14 @@
 """Set-ups by cost and speed."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import altair as alt
 
 from inferdash.charts import theme
+
+_BESIDE: Final = alt.ExprRef("width < 420 ? -14 : 22")
+"""Where the name of the plan lies: below its dot, on a narrow chart above, as the line falls steeply there."""
 
 
 @cache
@@ -37,7 +40,7 @@ def frontier() -> dict[str, Any]:
             best.mark_point(size=320, filled=True, opacity=1, stroke=theme.INK, strokeWidth=1.5).encode(
                 x, y, color=theme.MEANING, tooltip=tooltip
             ),
-            *theme.outlined(best.encode(x, y), align="left", dx=14, dy=22, fontWeight="bold"),
+            *theme.outlined(best.encode(x, y), align="left", dx=14, dy=_BESIDE, fontWeight="bold"),
         ),
         description="Dollars an hour of each set-up against the time between its tokens.",
         height=theme.HEIGHT,

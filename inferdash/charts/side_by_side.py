@@ -21,12 +21,16 @@ _EDGE: Final = 2.5
 
 
 def over(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart with every mark once more for B: areas and points hollow, lines dashed, of its names the bold ones.
+    """A chart with every mark once more for B: areas and points hollow, lines dotted, of its names the bold ones.
 
     Data sets of B have the names of those of A with a prefix.
     """
     whole = {key: value for key, value in spec.items() if key not in {"data", "layer"}}
-    layers = [{"data": spec["data"], **layer} if "data" in spec else layer for layer in spec["layer"]]
+    layers = [
+        {"data": spec["data"], **layer} if "data" in spec else layer
+        for layer in spec["layer"]
+        if layer.get("description") != theme.ALONE
+    ]
     both = [*layers, *(_of_b(layer) for layer in layers if _is_kept(layer))]
     both.sort(key=lambda layer: _type(layer) == "text")  # no line of B crosses a name
     return {**whole, "layer": [_apart(layer) if _is_bold(layer) else layer for layer in both]}

@@ -118,6 +118,10 @@ NOT_ON_A_PHONE: Final = alt.ExprRef("width < 420 ? 0 : 13")
 """Size of a smaller label, for which a narrow chart has no room."""
 
 
+ALONE: Final = "where one scenario is drawn"
+"""Description of a layer for which a chart of two scenarios has no room."""
+
+
 def outlined(marks: alt.Chart, size: int | alt.ExprRef = LABEL_SIZE, **where: Any) -> list[alt.Chart]:
     """The field "label" as text, above an outline in the page's colour, so that no line crosses its letters."""
     look = text(size, **where)

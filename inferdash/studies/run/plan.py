@@ -409,10 +409,10 @@ def subject(scenario: Scenario) -> str:
 
 def taken(scenario: Scenario) -> str:
     """What of the scenario counts for the plan, and what the plan chooses itself."""
-    share = quantities.percent(scenario.found_share) if scenario.found_share else "none"
+    share = f"{quantities.percent(scenario.found_share)} of each" if scenario.found_share else "no part of a"
     return (
         "From the scenario a plan takes model, KV cache precision, engine, prompt and answer; accelerator, GPUs, "
-        f"weight precision and batch it chooses itself. It counts on {share} of each prompt being in a prefix cache "
+        f"weight precision and batch it chooses itself. It counts on {share} prompt being in a prefix cache "
         "(“What to consider”)."
     )
 
