@@ -73,7 +73,7 @@ parts.result(
     page.TITLE,
     page.sentence(scenario, result),
     shown,
-    page.subject(scenario, result),
+    page.subject(scenario),
     batches=(result.compared_batch,),
 )
 controls("batch", "prompt", "gpus", "rent", "speed", instead=page.instead(scenario, result))

@@ -208,9 +208,9 @@ def instead(scenario: Scenario, result: Batching) -> dict[str, int]:
     return {"batch": result.compared_batch} if scenario.batch == 1 else {}
 
 
-def subject(scenario: Scenario, result: Batching) -> str:
+def subject(scenario: Scenario) -> str:
     """The scenario in a line, with the batch that the page is of."""
-    return scenario.model_copy(update=instead(scenario, result)).subject
+    return scenario.model_copy(update=instead(scenario, study(scenario))).subject
 
 
 def nothing_fits(scenario: Scenario, result: Batching) -> str:
