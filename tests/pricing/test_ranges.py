@@ -119,6 +119,8 @@ def test_the_question_of_the_tickets_is_answered_by_its_link() -> None:
     low, middle, high = (f"${value:,.0f}" for value in (found["Claude Sonnet 5.5"][1].low,
                          found["Claude Sonnet 5.5"][1].middle, found["Claude Sonnet 5.5"][1].high))  # fmt: skip
     assert f"over its ranges {middle} at the median (P10 to P90: {low} to {high})" in feature_cost.sentence(one, result)
+    still = one.model_copy(update={"ranges": "server_usd ±25%"})
+    assert "over its ranges" not in feature_cost.sentence(still, result)
     assert "Number of requests 224,000 on average, 200,000 entered" in ranges.leaning(one)
     assert ranges.still(found) == ""
     for said in ranges.suggested(one).values():

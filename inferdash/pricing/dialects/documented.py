@@ -57,7 +57,8 @@ the declarations in `presets/usage/`.
   and model has exactly one line. Long-prompt prices do not apply to totals. `2,400,000` is read as a number.
 
 A plain table needs a column of input tokens and one of output tokens. It may have `cached_tokens` (part of the input)
-or `cache_read_input_tokens` and `cache_creation_input_tokens` (not part of it), a time, a model and a cost.
+or `cache_read_input_tokens` and `cache_creation_input_tokens` (not part of it), a time, a model and a cost. Headers in
+words, such as “Cached input tokens” or “of which cached”, are read as `cached_tokens`.
 
 ## Dialects
 """

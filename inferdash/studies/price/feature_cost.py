@@ -113,18 +113,18 @@ def sentence(scenario: Scenario, result: FeatureCost) -> str:
     said = f"{_use(scenario)} cost {month}{each_month} {_where(scenario)}{session.service(scenario)}"
     if result.per_user_month_usd is not None:
         said = f"{said}, {quantities.shown(result.per_user_month_usd, '$')} each"
-    if scenario.ranges:
-        said = f"{said}; over its ranges {_spread(scenario)}"
+    if scenario.ranges and (spread := _spread(scenario)):
+        said = f"{said}; {spread}"
     if not result.month_without_cache_usd:
         return f"{said}."
     return f"{said}; {_caching(scenario, result)}."
 
 
 def _spread(scenario: Scenario) -> str:
-    """Where the month lies, in words."""
+    """Where the month lies, in words; nothing where its ranges do not move it."""
     found = spread_of_month(scenario)
     low, middle, high = map(dollars, (found.low, found.middle, found.high))
-    return f"{middle} at the median (P10 to P90: {low} to {high})"
+    return "" if low == high else f"over its ranges {middle} at the median (P10 to P90: {low} to {high})"
 
 
 def _caching(scenario: Scenario, result: FeatureCost) -> str:

@@ -36,7 +36,7 @@ def sentence(scenario: Scenario, own: Own, *, use: str, elsewhere: str) -> str:
     month, verb = quantities.shown(own.month_usd, "$"), "are expected to cost" if _expected(scenario) else "cost"
     each = f", {quantities.shown(own.month_usd / scenario.users, '$')} each" if scenario.use_as == "users" else ""
     busy = "" if own.utilization is None else f", busy {quantities.percent(own.utilization)} of the time"
-    staff = f", and staff {quantities.shown(scenario.people_usd, '$')}" if scenario.people_usd else ""
+    staff = f" plus {quantities.shown(scenario.people_usd, '$')} of staff" if scenario.people_usd else ""
     return f"{use} {verb} {month} a month{each}{staff}, with {model} on {own.gpus:,} rented {chip}{busy}; {elsewhere}."
 
 
