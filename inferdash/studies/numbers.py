@@ -142,14 +142,13 @@ def leading(
     """
     if one.expected is None or speed != EXPECTED:
         return at_limit(label, one, unit, of=of, ratio=ratio)
-    ends = [one.low or 0.0, one.high or 0.0] if (one.low or 0.0) < (one.high or 0.0) else []
-    shown = [
-        quantities.shown(value, unit) for value in (one.expected, *ends, *([] if one.limit is None else [one.limit]))
-    ]
-    alike = len({text.unit for text in shown}) == 1  # a unit is said of all or of none
-    said = [text.number if alike else str(text) for text in shown[1:]]
-    band = " to ".join(said[: len(ends)])
-    ceiling = "" if one.limit is None else f"limit {said[-1]}"
+    middle = quantities.shown(one.expected, unit)
+    known = (one.low or 0.0) < (one.high or 0.0)
+    ends = [quantities.shown(value or 0.0, unit) for value in (one.low, one.high)] if known else []
+    alike = all(text.unit == middle.unit for text in ends)  # a unit is said of both ends or of none
+    band = " to ".join(text.number if alike else str(text) for text in ends)
+    most = None if one.limit is None else quantities.shown(one.limit, unit)
+    ceiling = "" if most is None else f"limit {most.number if alike and most.unit == middle.unit else most}"
     return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))), of, ratio)
 
 
