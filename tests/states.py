@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from inferdash import links, quantities, shipped
 from inferdash.facts.precision import FILES
 from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, is_number, mark
+from inferdash.studies.learn import batching
 from inferdash.studies.report import PAGES
 from inferdash.ui.controls import is_slid
 from inferdash.ui.server import FRAME
@@ -110,11 +111,19 @@ class Reader:
                 yield f"a link to a page differs: {_difference(query, target)}"
                 break
         for widget, name in self.widgets():
-            if not _means(name, widget.value, getattr(self.scenario, name)):
-                yield f"{name} shows {widget.value!r} for {getattr(self.scenario, name)!r}"
+            value = self._shown(name)
+            if not _means(name, widget.value, value):
+                yield f"{name} shows {widget.value!r} for {value!r}"
         said = self.sentence()
         if said and said not in [title.value for title in self.app.title]:
             yield f"the page says {[title.value for title in self.app.title]} for {said!r}"
+
+    def _shown(self, name: str) -> Any:
+        """What the widget of a field ought to show: Batching has nothing to compare at a batch of 1."""
+        value = getattr(self.scenario, name)
+        if (self.page, name, value) == ("batching", "batch", 1):
+            return batching.study(self.scenario).compared_batch
+        return value
 
     def sentence(self) -> str:
         """What the page ought to say first; nothing where it depends on a file, or cannot be computed."""

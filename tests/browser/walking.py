@@ -231,6 +231,8 @@ class Walk:
         now = getattr(self.scenario, name, None)
         if not isinstance(now, int) or not isinstance(getattr(BASE, name), int) or isinstance(now, bool):
             return None  # one that may be absent is a field of text
+        if name == "batch" and now <= 2:
+            return None
         for value in (now + 1, now - 1) if self.turns % 2 else (now - 1, now + 1):
             changed, problems = links.read({**dict(self.scenario), name: value})
             same = {one for one in FIELDS if getattr(changed, one) != getattr(self.scenario, one)} == {name}
