@@ -61,6 +61,7 @@ _SOME: Final = 10
 """Ids that a sentence lists at most."""
 _EMPTY: Final = (
     dict.fromkeys(("title", "config", "measured"), "none")
+    | {"prefill_gpus": "as for decode", "prefill_rent": "as for decode, or the median quote"}
     | dict.fromkeys(("engine_version", "cache_room_of"), "any")
     | dict.fromkeys(("engine_share", "max_num_seqs", "max_num_batched_tokens"), "the engine’s")
     | dict.fromkeys(("activations", "overhead", "weight_memory", "cache_room"), "that of the rule")

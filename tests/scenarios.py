@@ -124,6 +124,11 @@ def valid(seed: int, *, usual: bool = False) -> Scenario:
             the browser. Else from one bound to the other, in some fields or in all, and in half of the scenarios
             most numbers at their lower bound, or at their upper.
     """
+    return canonical(links.read(*written(seed, usual=usual))[0])
+
+
+def written(seed: int, *, usual: bool = False) -> tuple[dict[str, Any], Scenario]:
+    """What a link might say, some of which may not fit together, and the baseline that it says it over."""
     random = Random(f"scenario {seed}")  # noqa: S311 - nothing is kept secret with it
     share = 1.0 if usual else random.choice((0.05, 0.3, 1.0))
     chosen = [name for name in FIELDS if random.random() < share]
@@ -135,7 +140,7 @@ def valid(seed: int, *, usual: bool = False) -> Scenario:
         values |= _shared(random)
     if values.get("api", OWN) != OWN:
         values |= _priced(values, random)
-    return canonical(links.read(values, random.choice((links.BASELINE, links.BASELINE, BASE)))[0])
+    return values, random.choice((links.BASELINE, links.BASELINE, BASE))
 
 
 def _shared(random: Random) -> dict[str, int]:

@@ -28,6 +28,9 @@ DISAGGREGATED: Final = (
 )
 """Fields that say who reads prompts, and how their caches are moved."""
 
+_SHARED_BY: Final = ("prefill_layout", "prefill_gpus", "prefill_accelerator")
+"""Fields by which prefill workers may share the model otherwise; of those that were entered, the first is refused."""
+
 
 def _apart(scenario: "Disaggregating") -> bool:
     return scenario.disaggregated
@@ -134,5 +137,6 @@ class Disaggregating(Speculating):
             )
         met = None if one.sharing.even else obstacle(one.architecture, one.sharing)
         if met:
-            raise PydanticCustomError("fields", "{reason}", {"fields": ("prefill_layout",), "reason": met[1]})
+            named = next((name for name in _SHARED_BY if getattr(self, name) not in {SAME, None}), "layout")
+            raise PydanticCustomError("fields", "{reason}", {"fields": (named,), "reason": met[1]})
         return self

@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from inferdash import links
 from inferdash.scenario import Scenario
 from inferdash.studies.run import disaggregation, serving, simulation
 
@@ -48,6 +49,19 @@ def test_answers_of_the_one_token_that_prefill_makes_leave_decode_workers_nothin
     assert sorted(carried) == ["link", "prefill"]
     assert simulation.ceiling_per_s(short) == min(carried.values())
     assert serving.sentence(short, serving.study(short))
+
+
+@pytest.mark.parametrize("also", ["prefill_layout=tensor", "prefill_layout=same", "prefill_accelerator=l4"])
+def test_gpus_that_prefill_workers_cannot_share_are_refused_and_the_rest_of_the_link_stays(also: str) -> None:
+    """A refused layout left a number of GPUs that did not fit either, and with it the whole link was lost."""
+    decoded = links.decode(
+        f"model=mixtral-8x7b&gpus=8&layout=tensor&disaggregated=true&prefill_gpus=9&{also}&batch=7&v=2"
+    )
+    assert {one.field for one in decoded.problems} <= {"prefill_layout", "prefill_gpus"}
+    assert decoded.problems
+    assert "prefill_gpus=as for decode." in decoded.problems[-1].sentence
+    assert decoded.scenario.prefill_gpus is None
+    assert (decoded.scenario.model, decoded.scenario.batch, decoded.scenario.disaggregated) == ("mixtral-8x7b", 7, True)
 
 
 def test_a_job_that_pays_and_one_that_does_not() -> None:
