@@ -134,5 +134,5 @@ def test_of_a_folder_what_cannot_be_read_is_named_and_the_rest_is_billed(tmp_pat
                 stream.write(line(id="h"))  # it grows for as long as it is read
     assert requests == 302
     said = " ".join(trace.problems)
-    for name in ("b.jsonl.gz", "c.jsonl is empty", "f.parquet", "g.jsonl grew", "The last line is cut off"):
+    for name in ("b.jsonl.gz", "c.jsonl is empty", "f.parquet", "g.jsonl grew", "d.jsonl: The last line is cut off"):
         assert name in said

@@ -91,7 +91,7 @@ class BlockTrace:
         requests = (one for record, _ in text.objects() for one in self._of_session(record, 0.0, whose, 0))
         yield from filter(None, self._told.bounded(requests))
         if text.broken:
-            self._told.refuse("The file is cut off, or is not valid JSON from some point on.")
+            self._told.refuse("The file is cut off, or is not valid JSON from some point on.", here=True)
 
     def _of_session(self, record: Any, started_s: float, whose: str, depth: int) -> Iterator[Request | None]:
         """The request of a record, or those of the sub-agent that it is; None for one that is left out.

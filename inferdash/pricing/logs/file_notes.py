@@ -42,6 +42,8 @@ class FileNotes:
         self.summed = 0
         """Lines that sum several requests up."""
         self.files = self.other_files = 0
+        self.file = ""
+        """Name of the one that is being read, where there are several."""
         self.timed: bool | None = None
         """Whether any request has a time: those that have none are left out then; None before the first one."""
         self.models: set[str] = set()
@@ -63,10 +65,10 @@ class FileNotes:
         self._in_order = True
         """Whether requests came one by one; sums have no order, and need none."""
 
-    def refuse(self, sentence: str) -> None:
-        """Something of the file is not read."""
+    def refuse(self, sentence: str, *, here: bool = False) -> None:
+        """Something is not read; `here`: of the file that is being read, whose name is told where there are several."""
         self.left_out += 1
-        self._said.append(sentence)
+        self._said.append(f"{self.file}: {sentence}" if here and self.file else sentence)
 
     def say(self, sentence: str) -> None:
         """Something that a reader should know."""
@@ -77,9 +79,10 @@ class FileNotes:
         self.left_out += lines
         self._reasons.add(error.reason, printable(error.about), lines=lines)
 
-    def next_file(self) -> None:
-        """Another file begins, whose times have nothing to do with those before."""
+    def next_file(self, name: str) -> None:
+        """Another of several files begins, whose times have nothing to do with those before."""
         self.files += 1
+        self.file = name
         self._now_s = -math.inf
 
     def bounded(self, records: Iterable[T]) -> Iterator[T]:

@@ -91,7 +91,7 @@ class Records:
             if line.endswith(b"\n"):
                 self.told.leave_out(UnreadLineError("json"))
             else:
-                self.told.refuse("The last line is cut off.")
+                self.told.refuse("The last line is cut off.", here=True)
             return None
         return self.said(record, text, text if noted else "")
 

@@ -28,7 +28,9 @@ class Table:
         self.first = first = (next(lines, None) or b"").decode("utf-8-sig", errors="replace")
         self.sign = max(",;\t|", key=first.count)
         if first.count(self.sign) >= _MOST_COLUMNS:
-            told.refuse(f"The first line has more than {_MOST_COLUMNS:,} columns, so it is not a list of requests.")
+            told.refuse(
+                f"The first line has more than {_MOST_COLUMNS:,} columns, so it is not a list of requests.", here=True
+            )
             return
         try:
             header = [name.strip() for name in next(csv.reader([first], delimiter=self.sign), [])]
@@ -41,10 +43,13 @@ class Table:
             shown = ", ".join(printable(name[:30]) for name in header[:8])
             told.refuse(
                 f"The file is not a known list of requests: it is not JSON, and its first line has {lacking}."
-                f" It begins with: {shown}. {FORMS}"
+                f" It begins with: {shown}. {FORMS}",
+                here=True,
             )
         elif twice is not None:
-            told.refuse(f"The first line names the column {printable(twice[:30])} twice; rename one of them.")
+            told.refuse(
+                f"The first line names the column {printable(twice[:30])} twice; rename one of them.", here=True
+            )
         else:
             self.header = header
             for own, name in zip(header, names, strict=True):
@@ -69,7 +74,7 @@ class Table:
                 if self._whole:
                     self._told.leave_out(UnreadLineError("columns"))
                 else:
-                    self._told.refuse("The last line is cut off.")
+                    self._told.refuse("The last line is cut off.", here=True)
                 continue
             yield {name: cell for place, name, empty in kept if (cell := row[place].strip() or empty)}, row
 

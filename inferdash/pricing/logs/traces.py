@@ -81,7 +81,6 @@ class Trace:
         self._reader, self._copies = self._records.reader, self._records.copies
         self._told, self._blocks = self._records.told, self._records.blocks
         self._engine = engine(self._records) if engine else None
-        self._many: Folder | Archive | None = None
         several = isinstance(stream, Folder | Archive)
         requests = self._of_many(stream) if several else self._recognised(stream)  # type: ignore[arg-type]  # as it is asked
         self._requests = self._told.counted(self._whole(requests))
@@ -143,10 +142,9 @@ class Trace:
 
     def _of_many(self, many: Folder | Archive) -> Iterator[Request | Summed]:
         """The requests of several files, one after another."""
-        self._many = many
         try:
             for stream in many.files():
-                self._told.next_file()
+                self._told.next_file(shown(getattr(many, "name", "") or "A file"))
                 yield from self._recognised(stream)
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError):
             self._told.refuse("A file of the archive is broken; those after it are not read.")
@@ -189,7 +187,7 @@ class Trace:
         elif _CONTROL.search(head):
             refused = "The file is not UTF-8 text."
         if refused:
-            self._told.refuse(f"{self._named()}: {refused}" if self._told.files else refused)
+            self._told.refuse(refused, here=True)
             return iter(())
         text = head.decode("utf-8-sig", errors="replace").lstrip()
         self._date(text)
@@ -204,16 +202,12 @@ class Trace:
             except OSError as error:
                 if not self._told.files:
                     raise
-                self._told.refuse(f"{self._named()} ends early: {error.strerror or 'it cannot be read'}.")
+                self._told.refuse(f"{self._told.file} ends early: {error.strerror or 'it cannot be read'}.")
                 return
             if not piece:
                 return
             yield piece
             size = _MORE
-
-    def _named(self) -> str:
-        """The name of the file that is being read."""
-        return shown(getattr(self._many, "name", "") or "A file")
 
     def _date(self, head: str) -> None:
         """Finds what stands first in the dates of a spreadsheet."""
@@ -286,7 +280,7 @@ class Trace:
             if request := self._records.request(record, said):
                 yield request
         if text.broken:
-            self._told.refuse("The file is cut off, or is not valid JSON from some point on.")
+            self._told.refuse("The file is cut off, or is not valid JSON from some point on.", here=True)
 
     def _from_table(self, pieces: Iterator[bytes], again: Again | None) -> Iterator[Request | Summed]:
         """Requests of a table whose first line names the columns."""
