@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import BoundedSemaphore
 from typing import IO, Any, Final, TypeVar, cast
 
@@ -68,14 +69,18 @@ def done(
 def _result(
     question: bytes, content: memoryview | None, told: Callable[[float, str], None], file: IO[bytes] | None = None
 ) -> Any:
-    here = {**os.environ, "PYTHONPATH": str(_ROOT), **_SMALL}
-    with subprocess.Popen(  # noqa: S603 - this program's own
-        [sys.executable, "-m", "inferdash.ui.worker", *([str(file.fileno())] if file else [])],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        pass_fds=(file.fileno(),) if file else (),
-        env=here,
-    ) as process:
+    command = [sys.executable, "-m", "inferdash.ui.worker", *([str(file.fileno())] if file else [])]
+    with (
+        # What is killed clears nothing up.
+        TemporaryDirectory(prefix="inferdash-", ignore_cleanup_errors=True) as aside,
+        subprocess.Popen(  # noqa: S603 - this program's own
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=(file.fileno(),) if file else (),
+            env={**os.environ, "PYTHONPATH": str(_ROOT), "TMPDIR": aside, **_SMALL},
+        ) as process,
+    ):
         try:
             answer = _answer(process, [memoryview(question), content or memoryview(b"")], told, file)
         except BaseException:  # the reader stopped it, or is gone

@@ -4,10 +4,12 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,6 +67,19 @@ def test_reading_ends_when_the_reader_stops_it(started: list[subprocess.Popen[by
         heavy.done(traffic.study, traffic.ways(Scenario()), told=told, content=content)
     assert time.monotonic() - began_s < 20
     assert started[0].returncode in {0, -9}
+
+
+@pytest.mark.usefixtures("started")
+def test_what_is_stopped_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def told(_: float, __: str) -> None:
+        if [*tmp_path.glob("*/*")]:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        heavy.done(exec, "import tempfile, time; tempfile.mkdtemp(); time.sleep(600)", told=told)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_work_that_does_not_end_is_stopped(started: list[subprocess.Popen[bytes]]) -> None:
