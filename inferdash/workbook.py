@@ -18,7 +18,7 @@ from inferdash.studies import differing
 from inferdash.studies.numbers import lines
 from inferdash.studies.price import feature_cost, rented, savings, session
 from inferdash.studies.report import STUDIES
-from inferdash.studies.run import plan
+from inferdash.studies.run import plan, planning
 
 _KINDS: Final[dict[Kind, str]] = {
     "fresh": "input",
@@ -162,7 +162,7 @@ def _rented_month(sheet: Any, scenario: Scenario) -> None:
 
 
 def _plan(sheet: Any, scenario: Scenario) -> None:
-    """What the cheapest set-up costs in a month: GPUs times rent times hours."""
+    """What the cheapest set-up costs in a month: GPUs times rent times hours, those that prefill alone apart."""
     found = plan.study(scenario)
     _row(sheet, ["The cheapest set-up that keeps the promise", plan.sentence(scenario, found)], bold=True)
     best = found.best
@@ -170,11 +170,22 @@ def _plan(sheet: Any, scenario: Scenario) -> None:
         return
     _row(sheet, ["GPUs of a replica", "GPUs", best.gpus])
     _row(sheet, ["Replicas", "replicas", best.replicas])
-    _row(sheet, ["GPUs in all", "GPUs", _Formula("=C2*C3")])
-    _row(sheet, ["Rent of one GPU", "$ an hour", best.usd_per_hour / best.total_gpus])
-    _row(sheet, ["Rent an hour", "$", _Formula("=C4*C5", _MONEY)])
+    planned = planning.planned(scenario)
+    readers = planned.best.readers if planned and planned.best else None
+    gpus, usd = best.total_gpus, best.usd_per_hour
+    if readers:
+        gpus, usd = gpus - readers.total_gpus, usd - readers.usd_per_hour
+    _row(sheet, ["GPUs that decode" if readers else "GPUs in all", "GPUs", _Formula("=C2*C3")])
+    _row(sheet, ["Rent of one GPU", "$ an hour", usd / gpus])
+    hourly = "=C4*C5"
+    if readers:
+        _row(sheet, ["GPUs that prefill", "GPUs", readers.total_gpus])
+        _row(sheet, ["Rent of one of these", "$ an hour", readers.usd_per_hour / readers.total_gpus])
+        hourly += "+C6*C7"
+    _row(sheet, ["Rent an hour", "$", _Formula(hourly, _MONEY)])
+    hour = sheet.max_row
     _row(sheet, ["Hours of a month", "hours", HOURS])
-    _row(sheet, ["Rent a month", "$", _Formula("=C6*C7", _MONEY)], bold=True)
+    _row(sheet, ["Rent a month", "$", _Formula(f"=C{hour}*C{hour + 1}", _MONEY)], bold=True)
 
 
 def _sources(sheet: Any, both: Sequence[tuple[str, Scenario]]) -> None:

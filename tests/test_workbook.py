@@ -1,5 +1,6 @@
 """A workbook that is opened again and computed by another program's rules says what the page says, to the cent."""
 
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -33,20 +34,25 @@ def row_of(sheet: list[list[object]], name: str) -> int:
     return next(place for place, row in enumerate(sheet, start=1) if row[0] == name)
 
 
+def computed(book: bytes, folder: Path) -> Callable[[str, str], float]:
+    """A workbook as a formula engine computes it: sheet and name of a row -> the row's number."""
+    path = folder / "book.xlsx"
+    path.write_bytes(book)
+    sheets = load_workbook(BytesIO(book))
+    model = formulas.ExcelModel().loads(str(path)).finish()
+    cells = {str(name).upper(): value for name, value in model.calculate().items()}
+
+    def cell(sheet: str, name: str) -> float:
+        rows = [[one.value for one in row] for row in sheets[sheet].iter_rows()]
+        return float(cells[f"'[BOOK.XLSX]{sheet.upper()}'!C{row_of(rows, name)}"].value[0, 0])
+
+    return cell
+
+
 # The engine's own code and those that it uses are older than this Python.
 @pytest.mark.filterwarnings("ignore")
 def test_month_and_plan_computed_anew_equal_the_page_to_the_cent(pair: Pair, file: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "book.xlsx"
-    path.write_bytes(file)
-    book = load_workbook(BytesIO(file))
-    model = formulas.ExcelModel().loads(str(path)).finish()
-    computed = {str(name).upper(): value for name, value in model.calculate().items()}
-
-    def cell(sheet: str, name: str) -> float:
-        rows = [[one.value for one in row] for row in book[sheet].iter_rows()]
-        place = f"'[BOOK.XLSX]{sheet.upper()}'!C{row_of(rows, name)}"
-        return float(computed[place].value[0, 0])
-
+    cell = computed(file, tmp_path)
     b: Scenario = pair.edited
     for name, scenario in (("A", pair.a), ("B", b)):
         month = feature_cost.study(scenario)
@@ -56,6 +62,21 @@ def test_month_and_plan_computed_anew_equal_the_page_to_the_cent(pair: Pair, fil
         best = plan.study(scenario).best
         assert best is not None
         assert cell(f"Plan {name}", "Rent a month") == pytest.approx(best.usd_per_month, abs=0.005)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_rented_month_and_a_plan_with_gpus_that_prefill_are_those_of_the_page(tmp_path: Path) -> None:
+    link = "?model=llama-3.3-70b&gpus=4&runs_on=rented&load=20&prompt=6000&answer=300&disaggregated=yes&v=2"
+    both = pairs.decode(link).pair
+    cell = computed(workbook(both, link=link, day="2026-11-30"), tmp_path)
+    month, each, gpus, _ = feature_cost.headline_numbers(both.a, feature_cost.study(both.a))
+    assert cell("Month", "A month") == pytest.approx(month.value, abs=0.005)
+    assert cell("Month", "A user and month") == pytest.approx(each.value, rel=1e-9)
+    assert cell("Month", "GPUs for the busiest hour") == gpus.value
+    best = plan.study(both.a).best
+    assert best is not None
+    assert cell("Plan", "GPUs that decode") + cell("Plan", "GPUs that prefill") == best.total_gpus
+    assert cell("Plan", "Rent a month") == pytest.approx(best.usd_per_month, abs=0.005)
 
 
 def test_every_number_stands_there_with_its_unit(pair: Pair, file: bytes) -> None:
