@@ -92,7 +92,7 @@ def spread() -> None:
         state.offers(ranges.suggested(scenario))
         return
     found = ranges.results(scenario, result)
-    st.markdown(parts.plain(ranges.sentence(found)))
+    st.markdown(parts.plain(ranges.sentence(scenario, found)))
     parts.table(ranges.table(found))
     parts.notes([said for said in (ranges.leaning(scenario), ranges.still(found)) if said])
     bins = ranges.histogram_rows(scenario)

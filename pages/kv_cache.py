@@ -34,6 +34,7 @@ def held() -> None:
         lambda one: {"parts": page.memory_rows(page.study(one)), "room": page.room_rows(one)},
         key="memory",
     )
+    st.caption(page.MEMORY_NOTE)
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown)

@@ -25,7 +25,7 @@ def why() -> None:
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, batches=(scenario.batch, result.compared_batch))
-controls("model", "accelerator", "gpus", "batch", "speed")
+controls("model", "accelerator", "gpus", "batch", "rent", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")
 parts.terms(shown, batching.curve_caption(scenario, batching.study(scenario)) if drawn else "")

@@ -19,7 +19,7 @@ shown = page.headline_numbers(scenario, result)
 
 def rules() -> None:
     st.markdown("\n".join(f"- {line}" for line in api.rule_sentences(scenario)))
-    st.markdown(page.break_even_sentence(result))
+    st.markdown(page.break_even_sentence(scenario, result))
     st.markdown(page.storage_sentence(scenario).replace("$", "\\$"))
 
 
@@ -32,9 +32,11 @@ def money() -> None:
 
 
 def lifetimes() -> None:
-    for table in (page.lifetime_table(scenario), page.cliff_table(scenario)):
-        if table:
-            parts.table(table)
+    tables = [table for table in (page.lifetime_table(scenario), page.cliff_table(scenario)) if table]
+    for table in tables:
+        parts.table(table)
+    if not tables:
+        st.markdown(page.nothing_to_compare(scenario))
 
 
 def prompts() -> None:

@@ -336,6 +336,14 @@ def _as_later(listed: PriceList, found: Any, context: dict[str, str], later: dat
     return replace(each_rate(listed, share), note=" ".join(text for text in (listed.note, note) if text))
 
 
+def is_dated(listed: PriceList) -> bool:
+    """Whether the list says from which day on a price of this model holds; where not, its price counts for any day."""
+    known = list_of(listed.day).providers.get(listed.provider)
+    found = next((one for one in known.models if one.id == listed.model), None) if known else None
+    several = found.prices if found is not None and isinstance(found.prices, list) else ()
+    return any(getattr(one.constraint, "start_date", None) for one in several)
+
+
 def at_service(listed: PriceList, service: str) -> PriceList | None:
     """The same model's prices for a service; None where the list has none.
 

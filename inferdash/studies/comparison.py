@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from inferdash import quantities
 from inferdash.scenario import Scenario
-from inferdash.studies import report
-from inferdash.studies.differing import differing, in_brackets
+from inferdash.studies import reasons, report
+from inferdash.studies.differing import differing, in_brackets, of_other_make
 from inferdash.studies.numbers import Headline, show
 from inferdash.studies.price import traffic
 from inferdash.studies.ratios import Ratio
@@ -80,6 +80,14 @@ class Beside:
         if not (self.comparable and self.words and self.a and self.b):
             return None
         return self.words.gained(self.a.value or 0.0, self.b.value or 0.0)
+
+    @property
+    def within_bands(self) -> bool:
+        """Whether the band of each holds the number of the other too."""
+        if not (self.comparable and self.a and self.b and self.a.band and self.b.band):
+            return False
+        pairs = ((self.a.value, self.b.band), (self.b.value, self.a.band))
+        return all(value is not None and low <= value <= high for value, (low, high) in pairs)
 
     @property
     def said(self) -> str:
@@ -151,7 +159,20 @@ def sentence(page: str, a: Scenario, b: Scenario) -> str:
     apart = lost if any(one.gained for one in shown.values()) else []
     parts = [[phrase for phrase in shown if phrase not in apart], apart]
     said = [_listed([f"{phrase}{inline.get(phrase, '')}" for phrase in part]) for part in parts if part]
-    return f"With B{in_brackets(a, b)}, {', but '.join(said)}.{end}"
+    doubt = _doubt(shown) if of_other_make(a, b) else ""
+    return f"With B{in_brackets(a, b)}, {', but '.join(said)}.{end}{doubt}{reasons.rents(a, b, told=shown.values())}"
+
+
+def _doubt(phrases: Mapping[str, Beside]) -> str:
+    """Which of the differences that were told are smaller than what is uncertain of both, in words."""
+    within = [one for one in phrases.values() if one.within_bands]
+    if not within:
+        return ""
+    if len(within) == len(phrases):
+        return " All of this lies within both 80% bands: which is better is not sure."
+    verb = "lies" if len(within) == 1 else "lie"
+    named = _listed([_lower(one.name) for one in within])
+    return f" Of that, {named} {verb} within both 80% bands and {'is' if verb == 'lies' else 'are'} not sure."
 
 
 def _batches(phrases: Mapping[str, Beside]) -> tuple[dict[str, str], str]:

@@ -17,6 +17,9 @@ _SHORT: Final = 60
 _ANSWERS: Final = frozenset({"model", "config", "weights", "kv", "api", "runs_on", "book"})
 """Fields by which other answers are given."""
 
+_MAKE: Final = frozenset({"model", "config", "accelerator", "weights", "kv", "engine", "engine_version", "layout"})
+"""Fields in which two scenarios were measured apart: an error in one says little of the other's."""
+
 
 def differing(a: Scenario, b: Scenario) -> list[str]:
     """The fields in which two scenarios differ and that say something in one of them, in their order."""
@@ -61,6 +64,11 @@ def said(name: str, scenario: Scenario) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return quantities.typed(value) if isinstance(value, int | float) else clipped(value)
+
+
+def of_other_make(a: Scenario, b: Scenario) -> bool:
+    """Whether what is expected of the two may err apart; a longer prompt, say, has the error of the shorter one."""
+    return any(name in _MAKE for name in differing(a, b))
 
 
 def fields(a: Scenario, b: Scenario) -> dict[str, list[str]]:

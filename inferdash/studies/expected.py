@@ -28,7 +28,7 @@ class Expected:
 
 
 CAPTION: Final = (
-    "Fitted to 5,676 published measurements and tested on publishers that the fit had not seen. The line below the bar "
+    "Fitted to published measurements and tested on publishers that the fit had not seen. The line below the bar "
     "is the 80% band. Hover over a part for its name and time."
 )
 

@@ -100,6 +100,8 @@ class Headline(NamedTuple):
     """What it is in every scenario, where the label says more: "Total throughput" of "Total throughput, batch 64"."""
     ratio: Ratio | None = None
     """How its ratio in two scenarios is said; None for shares, which are said both."""
+    band: tuple[float, float] | None = None
+    """Where four of five measurements lie of what is expected; None of a limit, or where no band is known."""
 
     @property
     def name(self) -> str:
@@ -149,7 +151,9 @@ def leading(
     band = " to ".join(text.number if alike else str(text) for text in ends)
     most = None if one.limit is None else quantities.shown(one.limit, unit)
     ceiling = "" if most is None else f"limit {most.number if alike and most.unit == middle.unit else most}"
-    return Headline(f"{label} (expected)", one.expected, unit, ", ".join(filter(None, (band, ceiling))), of, ratio)
+    beside = ", ".join(filter(None, (band, ceiling)))
+    held = (one.low or 0.0, one.high or 0.0) if known else None
+    return Headline(f"{label} (expected)", one.expected, unit, beside, of, ratio, held)
 
 
 @dataclass(frozen=True)

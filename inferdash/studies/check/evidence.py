@@ -335,9 +335,9 @@ OTHERS: Final = Table(
 
 
 def newest() -> Table:
-    """By engine, how many measurements there are and when the newest was made."""
+    """By engine, how many measurements are compared and when the newest was made."""
     found: dict[str, list[Measurement]] = {}
-    for one in measurements():
+    for one in _fitted():
         found.setdefault(one.engine, []).append(one)
     ordered = sorted(found.items(), key=lambda item: -len(item[1]))
     return Table(

@@ -247,7 +247,7 @@ def size_rows(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
 
 
 def layer_table(scenario: Scenario) -> Table:
-    """The kinds of layers: how many, what each is, and what a request leaves in one of them at bf16."""
+    """The kinds of layers: how many, what each is, and what a request leaves in one and in all of them at bf16."""
     rows = []
     for blocks in scenario.architecture.blocks:
         mixer = blocks.attention
@@ -257,11 +257,11 @@ def layer_table(scenario: Scenario) -> Table:
             Row(
                 f"{quantities.count(blocks.count, 'layer')}: {'; '.join(part.name for part in inside)}",
                 "word",
-                (str(quantities.shown(float(kept), "B")),),
+                tuple(str(quantities.shown(float(times * kept), "B")) for times in (1, blocks.count)),
             )
         )
     tokens = quantities.count(scenario.prompt, "token")
-    return Table((f"a request of {tokens}",), tuple(rows), head="Layers")
+    return Table((f"cache of {tokens} in one", "in all of them"), tuple(rows), head="Layers")
 
 
 def picker_rows(scenario: Scenario) -> list[dict[str, Any]]:

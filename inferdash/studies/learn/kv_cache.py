@@ -290,6 +290,13 @@ def memory_sentence(scenario: Scenario, result: KVCache) -> str:
     return f"{chips} {holds} need {lack} more. It takes at least {int(fewest):,} GPUs, or fewer or shorter requests."
 
 
+MEMORY_NOTE: Final = (
+    "Counted of the datasheet’s memory with nothing but parameters and caches in it. “Memory” counts what the driver "
+    "reports, which may be more or less, and what the engine keeps for itself."
+)
+"""Why another page has other numbers of the same memory."""
+
+
 def stored_sentence(scenario: Scenario, result: KVCache) -> str:
     """Why a pass reads less than the memory holds; nothing where it reads all."""
     machine = scenario.deployment

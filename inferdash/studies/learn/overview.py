@@ -89,6 +89,12 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
         fewer = with_fewer_requests(scenario, tokens=scenario.prompt)
         if fewer and scenario.max_num_seqs is None:
             takes = f"started for {FEWER_REQUESTS} at a time it holds {fewer:,}; else {takes}"
+        machine = scenario.deployment
+        if not result.largest_batch and machine.stored_bytes > scenario.gpus * machine.memory:
+            held = scenario.gpus * machine.memory
+            size, room = (quantities.shown(float(one), "B") for one in (machine.stored_bytes, held))
+            has = "a GPU has" if scenario.gpus == 1 else f"{scenario.gpus:,} GPUs have"
+            return f"{subject} does not fit: the parameters alone take {size}, and {has} {room}; {takes}."
         return f"{subject} has no room for a request beside what {scenario.program.name} keeps: {takes}{share}."
     speed, cost = result.output_speed.expected, result.usd_per_mtok_written_estimate.expected
     if scenario.speed != EXPECTED or speed is None or cost is None or result.compared_batch > fit:
@@ -118,7 +124,7 @@ def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:
         ("Largest batch", capacity, result.capacity, "requests", ratios.FIT),
         (
             "Cost per million output tokens",
-            f", batch {result.compared_batch:,}",
+            f", decode alone, batch {result.compared_batch:,}",
             result.usd_per_mtok_written_estimate,
             "$",
             ratios.MILLION,

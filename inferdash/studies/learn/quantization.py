@@ -16,7 +16,7 @@ from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies import expected, ratios
-from inferdash.studies.numbers import Headline, Row, Table, number, plain, show
+from inferdash.studies.numbers import Headline, Row, Table, leading, number, plain, show
 
 NAME: Final = "quantization"
 TITLE: Final = "Quantization"
@@ -178,14 +178,27 @@ def sentence(scenario: Scenario, result: Quantization) -> str:
 
 
 def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]:
-    """The four numbers on top."""
-    by_name = {line.format: line for line in result.formats}
+    """The numbers on top: what the scenario's format takes and how fast it is, int4 beside it, and a weight's bits."""
+    lines = dict(zip(_compared(scenario), result.formats, strict=True))
+    own, narrow = lines[scenario.format], lines["int4-g128"]
+    reached = expected.decode_of(scenario, requests=scenario.batch, past=scenario.prompt, limit_s=own.pass_s)
     return [
-        Headline("Parameters in bf16", by_name["bf16"].bytes, "B", ratio=ratios.much("the parameters in bf16 take {}")),
-        Headline("Parameters in fp8", by_name["fp8"].bytes, "B", ratio=ratios.much("in fp8 {}")),
         Headline(
-            "Parameters in int4, group 128", by_name["int4, group 128"].bytes, "B", ratio=ratios.much("in int4 {}")
+            f"Parameters in {own.format}",
+            own.bytes,
+            "B",
+            of="Parameters as chosen",
+            ratio=ratios.much("the parameters take {} memory"),
         ),
+        leading(
+            f"Decode pass in {own.format}",
+            reached,
+            "s",
+            speed=scenario.speed,
+            of="Decode pass",
+            ratio=ratios.lasting("a decode pass takes {}"),
+        ),
+        Headline("Parameters in int4, group 128", narrow.bytes, "B", ratio=ratios.much("in int4, group 128, {}")),
         Headline(
             f"{scenario.bits}-bit weight, scale included",
             result.bits_per_weight,

@@ -88,7 +88,7 @@ def _write(rates: Rates, kept: Lifetime) -> float:
 def rule_sentences(scenario: Scenario) -> list[str]:
     """The rules of the API's cache, and what is uncertain about them."""
     if scenario.api == OWN:
-        return ["Prices and cache rules are those entered here or under “Prompt caching”."]
+        return ["Prices and cache rules are those that you entered."]
     price = scenario.price
     rules = rules_of(price)
     if rules is None:

@@ -21,6 +21,10 @@ def api_prices(scenario: Scenario, today: date) -> str:
     said = f"{whose} of {day}, from {listed.words}{f', {old}' if old else ''}."
     if day - listed.newest > _LATE:
         said += f" What changed since then, up to {day}, is not in it."
+    if scenario.api != OWN and listed.newest - day > _LATE and not prices.is_dated(scenario.price):
+        said += (
+            f" It has one price of {scenario.price.name} and no day from which it holds, so this is not one of {day}."
+        )
     if book := scenario.price_book:
         old = age(book.day.isoformat(), today)
         said += f" Price book {book.name} of {book.day}{f', {old}' if old else ''}."
@@ -31,7 +35,7 @@ def api_prices(scenario: Scenario, today: date) -> str:
 
 def rent(scenario: Scenario, today: date) -> str:
     """The rent as it was entered, beside what sellers ask on demand and when they were asked."""
-    said = f"Rent: ${scenario.rent:g} a GPU-hour, as entered"
+    said = f"Rent: ${scenario.rent:g} a GPU-hour, as set"
     quoted = scenario.hardware.rent
     if quoted is None:
         return f"{said}; for {scenario.hardware.name} no quote was found."

@@ -107,7 +107,8 @@ def sentence(scenario: Scenario, result: FeatureCost) -> str:
     """The result in words; a loss is called a loss."""
     if rented.chosen(scenario):
         elsewhere = f"{_where(scenario)} it would be {quantities.shown(result.month_usd, '$')}"
-        return rented.sentence(scenario, _own(scenario, result), use=_use(scenario), elsewhere=elsewhere)
+        own, use = _own(scenario, result), _use(scenario)
+        return rented.sentence(scenario, own, use=use, elsewhere=elsewhere, too_long=other_models.too_long(scenario))
     month = quantities.shown(result.month_usd, "$")
     each_month = "" if scenario.use_as == "month" else " a month"
     said = f"{_use(scenario)} cost {month}{each_month} {_where(scenario)}{session.service(scenario)}"
@@ -337,12 +338,8 @@ def token_table(scenario: Scenario, result: FeatureCost) -> Table:
 def own_sentence(scenario: Scenario, result: FeatureCost) -> str:
     """When own accelerators pay, as expected of the engine, or why never; and whether the model holds the request."""
     name, chip, own = scenario.architecture.name, scenario.hardware.name, result.own_expected
-    longest, context = other_models.longest_request(scenario), scenario.architecture.context
-    held = (
-        f" But {name} supports {context:,} tokens, and the longest request here has {longest:,}: choose another."
-        if context and longest > context
-        else ""
-    )
+    too_long = other_models.too_long(scenario)
+    held = f" But {too_long}." if too_long else ""
     if own.gpus is None or own.month_usd is None:
         return f"{name} on {chip} cannot serve this feature: it does not fit, or its peak is not published.{held}"
     gpus = quantities.count(own.gpus, "GPU")

@@ -22,6 +22,15 @@ def longest_request(scenario: Scenario) -> int:
     return max(round(turn.input + turn.output) for turn in turns)
 
 
+def too_long(scenario: Scenario) -> str:
+    """That the scenario's model does not hold the longest request, in words; empty where it does."""
+    longest, context = longest_request(scenario), scenario.architecture.context
+    if not context or longest <= context:
+        return ""
+    name = scenario.architecture.name
+    return f"{name} supports {context:,} tokens, and the longest request here has {longest:,}: choose another model"
+
+
 @dataclass(frozen=True)
 class Compared:
     """The feature on one of the models that are compared."""

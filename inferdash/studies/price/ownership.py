@@ -143,7 +143,7 @@ def sentence(scenario: Scenario, found: Ownership | None) -> str:
     ]
     if absent:
         shown["buying"] += f" (no {' or '.join(absent)} entered)"
-    said = f"Least a month costs {least}, {shown[least]}; {second} {shown[second]}"
+    said = f"{least[0].upper()}{least[1:]} costs least a month, {shown[least]}; {second} costs {shown[second]}"
     part = _part_of_servers(scenario, found)
     said = f"{said}. Buying takes {_dollars(found.bought.price_usd)} on day one{f', {part}' if part else ''}"
     if found.overtakes is None:

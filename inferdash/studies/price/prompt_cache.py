@@ -125,15 +125,16 @@ def sentence(scenario: Scenario, result: PromptCache) -> str:
     if not cost:
         verdict = "costs nothing, as cached input is free"
     elif cost <= plain_cost:
-        verdict = f"costs {quantities.times(plain_cost / cost)} less than without a cache"
+        verdict = f"costs {quantities.percent(1 - cost / plain_cost)} less than without a cache"
         if abs(plain_cost / cost - 1) < 0.005:  # noqa: PLR2004 - what rounds to 1.00 times
             verdict = "costs as much as without a cache"
     else:
         verdict = f"costs {quantities.percent(cost / plain_cost - 1)} more than without a cache"
-    return f"With a request {often} {every}, {share} hit the cache, and input {verdict}."
+    later = "all later ones" if result.read_share == 1 else f"{share} of the later ones"
+    return f"With a request {often} {every}, {later} hit the cache, and their input {verdict}."
 
 
-def break_even_sentence(result: PromptCache) -> str:
+def break_even_sentence(scenario: Scenario, result: PromptCache) -> str:
     """From when caching pays, and what it does to the first token."""
     requests = quantities.count(result.break_even_requests, "request")
     share = quantities.percent(result.break_even_read_share)
@@ -141,17 +142,19 @@ def break_even_sentence(result: PromptCache) -> str:
     if result.first_token_s is None or result.first_token_cached_s is None:
         return pays
     whole, hit = (str(quantities.shown(s, "s")) for s in (result.first_token_s, result.first_token_cached_s))
-    said = f"{pays} On your own GPUs the prefill takes {whole} without a cache and {hit} with it, at the limit"
+    chips = f"{scenario.gpus:,} × {scenario.hardware.name}"
+    said = (
+        f"{pays} On {chips} the prefill of {scenario.architecture.name} takes {whole} without a cache and {hit} with "
+        "it, at the limit"
+    )
     reached, cached = result.prefill_estimate.said("s"), result.prefill_cached_estimate.said("s")
     return f"{said}: {reached}, and with it {cached}." if reached and cached else f"{said}."
 
 
 def subject(scenario: Scenario) -> str:
-    """What the page is about: the prompt of an API's requests, and the GPUs whose prefill it shortens."""
-    return (
-        f"shared prefix {scenario.shared:,}, question {quantities.count(scenario.question, 'token')}; own GPUs: "
-        f"{scenario.architecture.name} on {scenario.gpus:,} × {scenario.hardware.name}"
-    )
+    """What the page is about: the prompt of an API's requests."""
+    where = "at your own prices" if scenario.api == OWN else f"on {scenario.price.name}"
+    return f"shared prefix {scenario.shared:,}, question {quantities.count(scenario.question, 'token')}, {where}"
 
 
 def billing_note(scenario: Scenario) -> str:
@@ -333,6 +336,15 @@ def lifetime_table(scenario: Scenario) -> Table | None:
         ),
         head="Lifetime",
     )
+
+
+def nothing_to_compare(scenario: Scenario) -> str:
+    """Why there are neither lifetimes nor minimums to compare, in words."""
+    if scenario.api == OWN:
+        return "Choose an API to see what each of its lifetimes costs and where its minimum lies."
+    if rules_of(scenario.price) is None:
+        return "The cache rules of this API are not known."
+    return "This API has one lifetime, no minimum and no tiers."
 
 
 def storage_sentence(scenario: Scenario) -> str:

@@ -12,6 +12,7 @@ from inferdash.pricing.ranges import COUNT, Spread, is_spread, spread, variance_
 from inferdash.scenario import FIELDS, OWN, Scenario
 from inferdash.studies.check.own_accelerators import PEAK
 from inferdash.studies.numbers import Row, Table
+from inferdash.studies.price import other_models
 from inferdash.studies.price.api import known_price
 from inferdash.studies.price.drawn import dollars, draws, month, point, sessions_of
 from inferdash.studies.price.feature_cost import FeatureCost
@@ -29,6 +30,7 @@ EXAMPLE: Final = (
     "Choose the inputs that you are not sure of; those of bought GPUs are their price, power and staff. A range is "
     "20k..60k, ±20%, or low, likely and high: 200/400/900."
 )
+_OWN: Final = "Your own prices"
 _BINS: Final = 40
 _TENS: Final = 1000
 """From here on a mean is told in tens."""
@@ -70,7 +72,7 @@ def _own(scenario: Scenario, result: FeatureCost) -> dict[str, Callable[[Mapping
     gpus, bought = _gpus(scenario, result), ownership(scenario, result)
     if gpus is None:
         return {}
-    machine = f"{scenario.architecture.name} on {scenario.hardware.name}"
+    machine = _machine(scenario)
 
     def rented(inputs: Mapping[str, Number]) -> Number:
         return gpus(inputs) * inputs.get("rent", scenario.rent) * feature.HOURS + _staff(scenario, inputs)
@@ -79,6 +81,10 @@ def _own(scenario: Scenario, result: FeatureCost) -> dict[str, Callable[[Mapping
     if bought:
         ways[f"{machine}, bought"] = _bought(scenario, bought, gpus)
     return ways
+
+
+def _machine(scenario: Scenario) -> str:
+    return f"{scenario.architecture.name} on {scenario.hardware.name}"
 
 
 def _staff(scenario: Scenario, inputs: Mapping[str, Number]) -> Number:
@@ -111,7 +117,7 @@ def results(scenario: Scenario, result: FeatureCost) -> dict[str, tuple[float, S
         if price:
             ways[price.name] = month(other)
     if scenario.api == OWN:
-        ways = {"Your own prices": month(scenario), **ways}
+        ways = {_OWN: month(scenario), **ways}
     ways |= _own(scenario, result)
     return {name: (float(np.max(usd({}))), spread(np.broadcast_to(usd(inputs), COUNT))) for name, usd in ways.items()}
 
@@ -125,15 +131,24 @@ def table(found: Mapping[str, tuple[float, Spread]]) -> Table:
     return Table(("low (P10)", "middle (P50)", "high (P90)", "as entered"), rows, head="A month on")
 
 
-def sentence(found: Mapping[str, tuple[float, Spread]]) -> str:
-    """The first way in words, and the one that costs least at the median."""
+def _on(name: str) -> str:
+    return "At your own prices" if name == _OWN else f"On {name}"
+
+
+def sentence(scenario: Scenario, found: Mapping[str, tuple[float, Spread]]) -> str:
+    """The first way in words, and the one that costs least at the median, of those that can serve the requests."""
     name, (_, one) = next(iter(found.items()))
     low, middle, high = map(dollars, (one.low, one.middle, one.high))
-    said = f"On {name} a month costs {middle} at the median, and {low} to {high} in eight of ten draws."
-    least = min(found, key=lambda way: found[way][1].middle)
-    if least == name:
-        return f"{said} None of the others costs less."
-    return f"{said} Least at the median costs {least}, {dollars(found[least][1].middle)}."
+    said = f"{_on(name)} a month costs {middle} at the median, and {low} to {high} in eight of ten draws."
+    too_long = other_models.too_long(scenario)
+    able = [way for way in found if not (too_long and way.startswith(_machine(scenario)))]
+    least = min(able, key=lambda way: found[way][1].middle)
+    best = (
+        f"The cheapest at the median is {least}, {dollars(found[least][1].middle)}."
+        if least != name
+        else "None of the others costs less."
+    )
+    return f"{said} {best}{f' {too_long}.' if too_long and len(able) < len(found) else ''}"
 
 
 def still(found: Mapping[str, tuple[float, Spread]]) -> str:

@@ -19,7 +19,7 @@ def chosen(scenario: Scenario) -> bool:
     return scenario.runs_on == HERE
 
 
-def sentence(scenario: Scenario, own: Own, *, use: str, elsewhere: str) -> str:
+def sentence(scenario: Scenario, own: Own, *, use: str, elsewhere: str, too_long: str = "") -> str:
     """What the month costs on them, and on the API; or that they cannot carry it.
 
     Args:
@@ -27,6 +27,7 @@ def sentence(scenario: Scenario, own: Own, *, use: str, elsewhere: str) -> str:
         own: the requests on its accelerators.
         use: users or requests, in words.
         elsewhere: what the same costs on the API, in words.
+        too_long: that the model does not hold the longest request, in words; empty where it does.
     """
     model, chip = scenario.architecture.name, scenario.hardware.name
     if own.gpus is None or own.month_usd is None:
@@ -34,6 +35,9 @@ def sentence(scenario: Scenario, own: Own, *, use: str, elsewhere: str) -> str:
             f"{model} on {chip} cannot serve this feature: it does not fit, or its peak is not published; {elsewhere}."
         )
     month, verb = quantities.shown(own.month_usd, "$"), "are expected to cost" if _expected(scenario) else "cost"
+    if too_long:
+        gpus = quantities.count(own.gpus, "GPU")
+        return f"{too_long}. The tokens alone would take {gpus}, {month} a month; {elsewhere}."
     each = f", {quantities.shown(own.month_usd / scenario.users, '$')} each" if scenario.use_as == "users" else ""
     busy = "" if own.utilization is None else f", busy {quantities.percent(own.utilization)} of the time"
     staff = f" plus {quantities.shown(scenario.people_usd, '$')} of staff" if scenario.people_usd else ""
