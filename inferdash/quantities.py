@@ -48,6 +48,8 @@ _NUMBER: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 """A comma, a space or an apostrophe separates thousands, in groups of three; the point is decimal."""
+_BROKEN: Final = re.compile(r"(?<=\d) (?=[A-Za-zµ×])|(?<=×) (?=\w)|(?<=\blimit) (?=[$\d])|(?<=\bto) (?=[$\d])")
+"""The spaces between a number and its unit."""
 _SIZES: Final = {
     "": 1.0,
     "%": 0.01,
@@ -223,6 +225,11 @@ def times(factor: float, compared: str = "") -> str:
     if compared:
         return f"{number} times {compared}"
     return f"{number} time{'' if number == '1' else 's'}"
+
+
+def unbroken(text: str) -> str:
+    """A sentence whose lines do not end between a number and its unit, or a number and the word that leads to it."""
+    return _BROKEN.sub("\N{NO-BREAK SPACE}", text)
 
 
 def general(value: float, significant: int = 4, *, signed: bool = False) -> str:

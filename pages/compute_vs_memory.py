@@ -64,7 +64,7 @@ def drafted() -> None:
     if gain:
         parts.chart(speculation_chart.gain(), gain, key="gain")
         st.caption(speculation.caption(scenario))
-    st.markdown("**The chapter’s example, step by step**")
+    st.markdown("**The example, step by step**")
     controls("proposal")
     parts.table(lambda one: speculation.example(one.proposal))
     st.markdown(speculation.example_sentence(scenario.proposal))

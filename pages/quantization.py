@@ -25,11 +25,9 @@ def formats() -> None:
 
 def holders() -> None:
     table = page.holders_table(scenario)
-    enough = page.holders_sentence(table)
-    if enough:
-        st.markdown(enough)
-    else:
-        parts.table(table)
+    if page.several(table).rows:
+        parts.table(lambda one: page.several(page.holders_table(one)))
+    st.markdown(page.holders_sentence(table))
 
 
 def group() -> None:

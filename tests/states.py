@@ -23,7 +23,7 @@ from tests.scenarios import canonical, edited, idle, valid
 
 _KINDS: Final = ("text_input", "selectbox", "segmented_control", "toggle", "slider", "multiselect")
 _LABELS: Final = {str(field.title): name for name, field in FIELDS.items()}
-_RESET: Final = "Reset to the chapter’s example"
+_RESET: Final = "Reset to the example"
 _SLOW: Final = ("simulated", "replicas", "gpus", "load", "active_users", "think", "considered", "formats", "lengths")
 """Fields whose extremes take seconds; other tests are about those."""
 

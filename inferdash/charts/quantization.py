@@ -7,7 +7,7 @@ import altair as alt
 
 from inferdash.charts import theme
 
-_OTHERS = 0.45
+_OTHERS = 0.6
 """Opacity of the bars beside the chosen one."""
 _NAMES = 13
 """Size of the names of formats, of which there are fifteen."""

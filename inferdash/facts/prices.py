@@ -214,9 +214,7 @@ def _bundled() -> ListOfDay:
         for one in (model.prices if isinstance(model.prices, list) else ())
         if getattr(one.constraint, "start_date", None) and one.constraint.start_date <= datetime.now(UTC).date()
     )
-    words = (
-        f"the list that genai-prices {version('genai-prices')} brought along, whose newest dated change is of {newest}"
-    )
+    words = f"the list of genai-prices {version('genai-prices')}, whose latest dated change is of {newest}"
     return ListOfDay(providers_listed(), words, newest)
 
 

@@ -70,6 +70,17 @@ def rents(a: Scenario, b: Scenario, *, told: Iterable[Named]) -> str:
     return f" Both are counted at ${a.rent:g} a GPU-hour{sellers}."
 
 
+def rent_asked(page: str, a: Scenario, b: Scenario) -> dict[str, dict[str, float]]:
+    """What a button says that gives B what sellers ask for its accelerator, and the field that it sets.
+
+    Nothing where the two have their own rents, or no seller was asked.
+    """
+    if page not in PAGES or a.accelerator == b.accelerator or a.rent != b.rent or b.hardware.rent is None:
+        return {}
+    asked = round(b.hardware.rent.middle, 2)
+    return {f"Rent B at ${asked:,.2f}, as sellers ask": {"rent": asked}} if asked != b.rent else {}
+
+
 def _differ(a: float, b: float) -> bool:
     return abs(b / a - 1) >= _ALIKE if a else bool(b)
 

@@ -89,6 +89,16 @@ def table(page: str, found: Variants, *, address: str = "") -> Table:
     return Table(tuple(heads), tuple(rows), head=str(FIELDS[found.field].title))
 
 
+def note(found: Variants) -> str:
+    """At which rent accelerators stand beside each other, and what sellers ask for each; empty of any other field."""
+    if found.field != "accelerator" or not found.scenarios:
+        return ""
+    chips = [one.hardware for one in found.scenarios]
+    asked = [f"{chip.name} ${chip.rent.middle:,.2f}" for chip in chips if chip.rent]
+    sellers = f" Sellers ask at the median: {', '.join(asked)}." if asked else ""
+    return f"Dollars are at ${found.scenarios[0].rent:g} a GPU-hour for each.{sellers}"
+
+
 def records(page: str, found: Variants) -> list[dict[str, Any]]:
     """The same numbers in base units, with the link of each variant."""
     rows = []

@@ -32,11 +32,16 @@ def row() -> None:
                 )
 
 
-def numbers(found: Sequence[Beside], a: str, b: str) -> None:
-    """Headline numbers of both in columns, with B to A, under what the page says of each."""
-    rows = "".join(
-        f'<tr><th scope="row">{escape(one.name)}</th>{_cell(one.a)}{_cell(one.b)}{_to_a(one)}</tr>' for one in found
-    )
+def numbers(found: Sequence[Beside], a: str, b: str, *, unsure: bool) -> None:
+    """Headline numbers of both in columns, with B to A, under what the page says of each.
+
+    Args:
+        found: the numbers.
+        a: what the page says of A.
+        b: and of B.
+        unsure: whether what is expected of the two may err apart, so that bands tell what is not sure.
+    """
+    rows = "".join(_row(one, unsure=unsure) for one in found)
     heads = "".join(
         f'<th scope="col"><b>{name}</b> <small>{escape(said)}</small></th>' for name, said in (("A", a), ("B", b))
     )
@@ -46,10 +51,15 @@ def numbers(found: Sequence[Beside], a: str, b: str) -> None:
     )
 
 
-def _to_a(one: Beside) -> str:
+def _row(one: Beside, *, unsure: bool) -> str:
+    return f'<tr><th scope="row">{escape(one.name)}</th>{_cell(one.a)}{_cell(one.b)}{_to_a(one, unsure=unsure)}</tr>'
+
+
+def _to_a(one: Beside, *, unsure: bool) -> str:
     """B to A in words, and whether that is better."""
     mark = {True: "better", False: "worse", None: ""}[one.gained]
-    return f'<td class="{mark}">{escape(one.said)} <small>{mark}</small></td>'
+    doubt = f"{mark}, within both bands" if mark and unsure and one.within_bands else mark
+    return f'<td class="{mark}">{escape(one.said)} <small>{doubt}</small></td>'
 
 
 def _cell(shown: Headline | None) -> str:
@@ -57,7 +67,8 @@ def _cell(shown: Headline | None) -> str:
         return f"<td>{'–' if shown is None else 'not known'}</td>"
     text = quantities.shown(shown.value, shown.unit)
     exact = f"{shown.value:,.15g} {shown.unit}"
-    return f'<td title="{escape(exact)}"><b>{escape(str(text))}</b> <small>{escape(_below(shown))}</small></td>'
+    below = escape(quantities.unbroken(_below(shown)))
+    return f'<td title="{escape(exact)}"><b>{escape(str(text))}</b> <small>{below}</small></td>'
 
 
 def _below(shown: Headline) -> str:

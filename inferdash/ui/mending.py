@@ -28,7 +28,7 @@ def mended(page: str) -> None:
         st.button(
             f"Set “{FIELDS[name].title}” to {said}", key=f"mend {name}", on_click=state.change, kwargs={name: value}
         )
-    st.button("Reset to the chapter’s example", key="reset_failed", on_click=state.reset)
+    st.button("Reset to the example", key="reset_failed", on_click=state.reset)
 
 
 def _changes(page: str, scenario: Scenario) -> list[tuple[str, Any]]:

@@ -15,9 +15,9 @@ from inferdash.charts.side_by_side import Rows
 from inferdash.facts import library
 from inferdash.facts.architecture import Architecture
 from inferdash.scenario import Scenario
-from inferdash.studies import comparison
+from inferdash.studies import comparison, reasons
 from inferdash.studies.check import evidence, verdict
-from inferdash.studies.differing import beyond_numbers
+from inferdash.studies.differing import beyond_numbers, of_other_make
 from inferdash.studies.numbers import Headline, Table, literal
 from inferdash.studies.side_by_side import beside
 from inferdash.ui import comparing, state
@@ -27,9 +27,7 @@ _ADDRESS: Final = re.compile(r"\\:(?=\\/)|www(?=\\\.)|\\@", re.IGNORECASE)
 """By what an address begins, or a mailbox has, in text whose signs are escaped."""
 _JOINER: Final = "\N{WORD JOINER}"
 LIMIT: Final = "Limit: the theoretical best, at the datasheet’s full compute and bandwidth. Real systems are slower."
-EXPECTED: Final = (
-    "Expected of {engine}, with its 80% band; “How right is this?” says how many measurements lie in it, by group."
-)
+EXPECTED: Final = "Expected: what {engine} is measured to reach, with a band that holds 80% of measurements."
 """What the words mean in a label."""
 
 
@@ -67,12 +65,14 @@ def result(
         st.caption(f"{sentence_of_change} A link made before then gave other numbers.")
     with st.container(key="result"):
         if pair.b and both:
-            st.title(comparison.sentence(page, pair.a, pair.b), anchor=False)
-            comparing.numbers(found, *(comparison.answer(page, one).sentence for one in (pair.a, pair.b)))
-            if beyond := beyond_numbers(pair.a, pair.b):
+            st.title(quantities.unbroken(comparison.sentence(page, pair.a, pair.b)), anchor=False)
+            sentences = (comparison.answer(page, one).sentence for one in (pair.a, pair.b))
+            comparing.numbers(found, *sentences, unsure=of_other_make(pair.a, pair.b))
+            if beyond := " ".join(filter(None, (reasons.of(page, pair.a, pair.b), beyond_numbers(pair.a, pair.b)))):
                 st.caption(beyond)
+            state.offers(reasons.rent_asked(page, pair.a, pair.b))
         else:
-            st.title(sentence, anchor=False)
+            st.title(quantities.unbroken(sentence), anchor=False)
         numbers = shown() if callable(shown) else shown
         if numbers and not (pair.b and both):
             st.html(f'<dl class="numbers">{"".join(_cell(one) for one in numbers)}</dl>')
@@ -110,7 +110,7 @@ def _cell(shown: Headline) -> str:
         # "671 billion" under “Parameters” says it all.
         small = "" if unit == "parameters" else text.unit
         number, exact = text.number, f"{value:,.15g} {unit}"
-    below = f'<dd class="expected">{escape(shown.beside)}</dd>' if shown.beside else ""
+    below = f'<dd class="expected">{escape(quantities.unbroken(shown.beside))}</dd>' if shown.beside else ""
     return (
         f'<div><dt>{escape(shown.label)}</dt><dd title="{escape(exact)}">{escape(number)}'
         f" <small>{escape(small)}</small></dd>{below}</div>"

@@ -56,7 +56,7 @@ def sidebar(page: str) -> None:
                     state.offer(proposed[0], **proposed[1])
         st.subheader("Link")
         control("title", everywhere=True)
-        st.button("Reset to the chapter’s example", key="reset", on_click=state.reset, width="stretch")
+        st.button("Reset to the example", key="reset", on_click=state.reset, width="stretch")
 
 
 def _own_figures() -> None:

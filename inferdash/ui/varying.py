@@ -11,8 +11,16 @@ from inferdash.ui import state
 from inferdash.ui.sections import section
 
 _TITLE: Final = "Variants in one table"
-_FIRST: Final[dict[str, Any]] = {"batch": "1, 16, 64", "gpus": "1, 2, 4, 8"}
+_FIRST: Final[dict[str, Any]] = {
+    "batch": "1, 16, 64",
+    "gpus": "1, 2, 4, 8",
+    "users": "10,000; 40,000; 160,000",
+    "interval": "1 min, 10 min, 1 h",
+    "prompt": "1,024; 8,192; 32,768",
+}
 """Field -> the values that stand there until the reader's."""
+_FIRST_OF: Final = {"feature_cost": "users", "prompt_cache": "interval", "kv_cache": "prompt"}
+"""Page -> the field with which it opens, where the batch changes nothing of it."""
 
 
 def varying(page: str) -> None:
@@ -25,7 +33,7 @@ def _body(page: str) -> None:
     scenario = state.scenario()
     names = variants.fields(scenario)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        field = _field(names)
+        field = _field(page, names)
         given = _values(field)
     found = variants.variants(scenario, field, given)
     for problem in found.problems:
@@ -34,6 +42,8 @@ def _body(page: str) -> None:
         st.markdown("Two values or more make a table, up to eight.")
         return
     st.markdown(variants.table(page, found, address=page.replace("_", "-")).markdown())
+    if note := variants.note(found):
+        st.caption(note.replace("$", "\\$"))
     st.download_button(
         "Download as CSV",
         lambda: pd.DataFrame(variants.records(page, found)).to_csv(index=False),
@@ -44,11 +54,12 @@ def _body(page: str) -> None:
     )
 
 
-def _field(names: dict[str, str]) -> str:
+def _field(page: str, names: dict[str, str]) -> str:
     chosen, _ = state.varied()
     key = state.visit("vary")
     options = list(names)
-    place = options.index(chosen) if chosen in names else options.index("batch") if "batch" in names else 0
+    first = chosen if chosen in names else _FIRST_OF.get(page, "batch")
+    place = options.index(first) if first in names else 0
     return st.selectbox(
         "Field", options, place, format_func=names.__getitem__, key=key, on_change=state.vary, args=(None, key)
     )

@@ -22,7 +22,7 @@ FOCUSED: Final = """() => {
 """The name of what has the focus, without the name of an icon before it."""
 STOPS: Final = (
     *("Model", "KV cache precision", "Accelerator", "Engine", "Own hardware figures", "Answer tokens"),
-    *("Title", "Reset to the chapter’s example"),
+    *("Title", "Reset to the example"),
     *GROUPS,
     *(PAGES[name].TITLE for name in GROUPS["Learn"]),
     *("Share", "Batch", "Prompt tokens", "Weight precision", "GPUs"),

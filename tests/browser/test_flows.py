@@ -247,7 +247,7 @@ def test_working_renders_every_formula(page: Page) -> None:
 
 def test_reset_restores_the_chapters_example(page: Page) -> None:
     opened(page, EXTREME)
-    page.get_by_role("button", name="Reset to the chapter’s example").click()
+    page.get_by_role("button", name="Reset to the example").click()
     shows(page, "v=2")
 
 

@@ -52,7 +52,7 @@ const shown = () => {
 const state = () => ({
   path: location.pathname.slice(1),
   query: [...new URLSearchParams(location.search)],
-  sentence: document.querySelector("h1")?.textContent ?? "",
+  sentence: (document.querySelector("h1")?.textContent ?? "").replaceAll("\u00a0", " "),
   shown: shown(),
 });
 const ready = () =>

@@ -25,3 +25,8 @@ def unfolded(app: AppTest) -> AppTest:
     """The session with every section of every page open, from its next run on."""
     app.session_state["_session"].opened = _Every()
     return app
+
+
+def title(app: AppTest) -> str:
+    """The sentence of the page, with plain spaces."""
+    return str(app.title[0].value).replace("\N{NO-BREAK SPACE}", " ")

@@ -10,7 +10,7 @@ from inferdash.pairs import Pair
 from inferdash.studies import comparison, differing
 from inferdash.studies.report import PAGES
 from inferdash.ui.server import FRAME
-from tests.pages.fields import field, unfolded
+from tests.pages.fields import field, title, unfolded
 
 LINK = "?model=qwen3-32b&b.model=qwen3-30b-a3b&b.weights=fp8&b.batch=8&b.api=openai/gpt-5.2&b.load=2&v=2"
 PAIR = pairs.decode(LINK).pair
@@ -45,7 +45,7 @@ def test_a_page_shows_both(reader: AppTest, page: str) -> None:
         assert not tables
         assert any("of B alone" in one.value for one in app.caption)
         return
-    assert app.title[0].value == comparison.sentence(page, a, b)
+    assert title(app) == comparison.sentence(page, a, b)
     assert len(tables) == 1
     for chart in app.get("vega_lite_chart"):
         json.loads(chart.proto.spec)
@@ -58,7 +58,7 @@ def test_pinned_turned_swapped_and_dropped() -> None:
     a = links.decode("?batch=16&v=2").scenario
     app.button(key="compare").click().run()
     assert query(app) == "batch=16&b=a&v=2"
-    assert app.title[0].value == "A and B are the same scenario."
+    assert title(app) == "A and B are the same scenario."
     field(app, "batch").set_value("64").run()
     assert query(app) == "batch=16&b.batch=64&v=2"
     turned(app, "memory")

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import shipped
 from inferdash.ui.server import FRAME
-from tests.pages.fields import unfolded
+from tests.pages.fields import title, unfolded
 
 
 def opened(**query: str) -> AppTest:
@@ -60,7 +60,7 @@ def test_a_fourth_is_one_too_many() -> None:
 
 def test_the_page_says_its_errors() -> None:
     app = opened(v="1")
-    assert app.title[0].value.startswith("A set-up like yours was measured: Llama-3-8B fp16 on 1 × H100 SXM with vLLM")
+    assert title(app).startswith("A set-up like yours was measured: Llama-3-8B fp16 on 1 × H100 SXM with vLLM")
     assert "published measurements, the expected time is off by" in words(app)
     heads = [one.label for one in app.expander]
     assert heads.index("One measurement") < heads.index("Nearest to your scenario") < heads.index("Errors by group")

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
 from inferdash.ui.server import FRAME
-from tests.pages.fields import unfolded
+from tests.pages.fields import title, unfolded
 
 
 def opened(page: str, query: str) -> AppTest:
@@ -31,7 +31,7 @@ def pressed(app: AppTest, label: str) -> AppTest:
 
 def test_the_plan_becomes_the_scenario_of_every_page() -> None:
     app = opened("plan", "model=llama-3.1-8b&load=100&memory=24GB&length_spread=3&v=1")
-    planned = app.title[0].value
+    planned = title(app)
     pressed(app, "Use this set-up")
     assert "now the scenario of every page" in app.success[0].value
     assert "Use this set-up" not in [one.label for one in app.button]
@@ -41,15 +41,15 @@ def test_the_plan_becomes_the_scenario_of_every_page() -> None:
     assert (decoded.scenario.memory, decoded.scenario.length_spread) == (None, 1.0)
     assert f"{decoded.scenario.gpus * decoded.scenario.replicas} × {decoded.scenario.hardware.name}" in planned
     turned(app, "serving")
-    assert "of requests meet both targets" in app.title[0].value
+    assert "of requests meet both targets" in title(app)
 
 
 def test_where_nothing_fits_the_gpus_that_it_takes_are_one_click_away() -> None:
     app = opened("serving", "accelerator=rtx-4090&model=llama-3.1-405b&v=1")
-    assert "none is served" in app.title[0].value
+    assert "none is served" in title(app)
     pressed(app, "Use as many GPUs as it takes")
     assert app.query_params["gpus"] == "34"
-    assert "none is served" not in app.title[0].value
+    assert "none is served" not in title(app)
 
 
 @pytest.mark.parametrize("content", ["nothing here", "a,b\n1,2\n", '{"timestamp": 0}\n'])
@@ -64,8 +64,8 @@ def test_the_field_of_the_batch_shows_the_batch_that_the_page_is_of() -> None:
     app = opened("batching", "v=2")
     fields = {one.label: one.value for one in app.text_input}
     assert fields["Batch"] == "256"
-    assert "A batch of 256" in app.title[0].value
+    assert "A batch of 256" in title(app)
     (field,) = [one for one in app.text_input if one.label == "Batch"]
     field.set_value("64").run()
-    assert "A batch of 64" in app.title[0].value
+    assert "A batch of 64" in title(app)
     assert app.query_params["batch"] == "64"

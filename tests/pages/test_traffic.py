@@ -15,7 +15,7 @@ from inferdash.scenario import Scenario
 from inferdash.studies.numbers import literal
 from inferdash.studies.price import billed, places, traffic
 from inferdash.ui.server import FRAME
-from tests.pages.fields import field, unfolded
+from tests.pages.fields import field, title, unfolded
 
 
 def opened(**link: str) -> AppTest:
@@ -27,7 +27,7 @@ def opened(**link: str) -> AppTest:
 
 def test_without_a_file_it_says_what_it_takes() -> None:
     app = opened()
-    assert app.title[0].value == traffic.QUESTION
+    assert title(app) == traffic.QUESTION
     assert any("Mooncake" in one.value for one in app.markdown)
     assert not app.exception
 
@@ -36,7 +36,7 @@ def test_the_example_costs_what_is_known() -> None:
     app = opened(api="anthropic/claude-sonnet-5-5", compared="openai/gpt-6-sol")
     app.button(key="_try").click().run()
     assert not app.exception
-    assert app.title[0].value == "3,658 requests cost $102.12 at Claude Sonnet 5.5; caching saves 7.8%."
+    assert title(app) == "3,658 requests cost $102.12 at Claude Sonnet 5.5; caching saves 7.8%."
     said = " ".join(one.value for one in app.markdown)
     assert "13,629,952" in said
     assert "GPT-6 Sol" in said
@@ -91,10 +91,10 @@ def test_a_file_is_read_and_told_what_was_left_out() -> None:
     line = json.dumps({"time": 1, "input_tokens": 1_000_000, "output_tokens": 100_000}).encode()
     app.file_uploader[0].set_value(("log.jsonl", line + b"\nnonsense\n", "application/json")).run()
     assert not app.exception
-    assert app.title[0].value == "1 of 2 requests cost $3.00 at your own prices; caching changes nothing."
+    assert title(app) == "1 of 2 requests cost $3.00 at your own prices; caching changes nothing."
     assert any(literal("1 line is not valid JSON.") in one.value for one in app.markdown)
     field(app, "input_usd").set_value("4").run()
-    assert app.title[0].value.startswith("1 of 2 requests cost $5.00")
+    assert title(app).startswith("1 of 2 requests cost $5.00")
 
 
 def test_a_file_makes_no_link_picture_or_formula() -> None:
@@ -226,4 +226,4 @@ def test_a_file_on_the_server_is_read_where_that_is_allowed(tmp_path: Path, monk
     app = opened()
     app.text_input(key="_path").set_value("log.jsonl").run()
     assert not app.exception
-    assert "$0.25" in app.title[0].value
+    assert "$0.25" in title(app)

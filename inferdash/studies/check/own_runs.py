@@ -21,13 +21,13 @@ from inferdash.studies.numbers import Row, Table
 LABEL: Final = "Files of a load tool"
 INTRO: Final = (
     "A whole file of vllm bench serve, SGLang’s bench_serving, GuideLLM, aiperf, inference-perf, trtllm-bench or "
-    "llama-bench, taken as a test of this scenario’s model, precision, GPUs and engine; or a CSV with the columns of "
-    "`inferdash score`. An engine file saved here is held against it, where both are given. Nothing of a file is "
+    "llama-bench, taken as a test of this scenario’s model, precision, GPUs and engine; or a CSV with a test "
+    "a row. An engine file saved here is held against it, where both are given. Nothing of a file is "
     "stored, logged or passed on."
 )
 KEEP: Final = (
-    "The engine file goes into the folder that INFERDASH_ENGINES names; every page and link then offers it "
-    "under its name. It counts for this model on this accelerator. `inferdash score FILE --save` writes the same."
+    "Whoever runs this server puts the engine file into its folder of engines (INFERDASH_ENGINES); every page and link "
+    "then offers it under its name. It counts for this model on this accelerator."
 )
 MOST: Final = 300
 """Runs of a file that are read."""

@@ -289,14 +289,14 @@ def headline_numbers(scenario: Scenario, result: Batching) -> list[Headline]:
 def batch_table(result: Batching) -> Table:
     """The chapter's table: a pass of the decode for each batch."""
     columns = (
-        ("total tokens/s (limit)", "", "tokens_per_s"),
-        ("total (expected)", "", "expected_tokens_per_s"),
+        ("all tokens/s (limit)", "", "tokens_per_s"),
+        ("all (expected)", "", "expected_tokens_per_s"),
         ("each tokens/s (limit)", "", "each_tokens_per_s"),
         ("each (expected)", "", "expected_each_tokens_per_s"),
-        ("memory read time (limit)", "s", "load_s"),
-        ("compute time (limit)", "s", "compute_s"),
-        ("parameters read", "B", "parameters_bytes"),
-        ("caches read", "B", "caches_bytes"),
+        ("memory read (limit)", "s", "load_s"),
+        ("compute (limit)", "s", "compute_s"),
+        ("parameters", "B", "parameters_bytes"),
+        ("caches", "B", "caches_bytes"),
     )
     return Table(
         tuple(label for label, _, _ in columns),

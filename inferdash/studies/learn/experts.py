@@ -143,8 +143,8 @@ def sentence(scenario: Scenario, result: ExpertNumbers) -> str:
     kind = experts_of(scenario.architecture)
     if kind is None or result.distinct_experts is None:
         return (
-            f"{name} is dense: every token uses all weights. Choose a mixture of experts, such as "
-            f"{_example_name()}, to see what they change."
+            f"{name} is dense: every token uses all weights. In a mixture of experts, such as {_example_name()}, it "
+            "uses a part of them."
         )
     active = quantities.shown(result.active_parameters, "parameters").number
     distinct = quantities.digits(result.distinct_experts)

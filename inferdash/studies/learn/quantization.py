@@ -1,6 +1,6 @@
 """Section 10.5: fewer bits for each parameter: what they round away, and what they make faster."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -27,11 +27,9 @@ _GROUPS: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 _CURVE_BITS: Final = (2, 3, 4, 5, 6, 8)
 SCALE_BITS: Final = 16
 FORMAT_NOTE: Final = (
-    "fp8 and int8 give every number one byte, as the chapter counts. fp8 in blocks, int4, MXFP4 and NVFP4 shrink only "
-    "the matrices of the layers (MXFP4 only the experts, where a model has them); input embedding, output layer and "
-    "norms stay at 16 bits. GGUF formats shrink the embedding and the output layer too, so where these are a large "
-    "part of the model, Q4_K is smaller than int4 although each weight takes more bits. Real K files mix block types "
-    "and are a little larger. Where the chip lacks a format, only the memory read is faster."
+    "fp8 and int8 give every number one byte. fp8 in blocks, int4, MXFP4 and NVFP4 shrink the matrices of the layers "
+    "(MXFP4: of the experts); embedding, output layer and norms stay at 16 bits. GGUF shrinks those too, so Q4_K can "
+    "be smaller than int4. Where the chip lacks a format, only the memory read gets faster."
 )
 """What the formats leave at 16 bits, and why a format of more bits can be smaller."""
 ROUNDING_NOTE: Final = (
@@ -357,10 +355,19 @@ def holders_table(scenario: Scenario) -> Table:
 
 
 def holders_sentence(holders: Table) -> str:
-    """That one of each accelerator is enough, where it is."""
-    if any(fewest > 1 for row in holders.rows for fewest in row.values):
+    """Of which accelerators one is enough in every format, where there are some."""
+    enough = sum(all(fewest <= 1 for fewest in row.values) for row in holders.rows)
+    formats = _listed(holders.columns)
+    if enough == len(holders.rows):
+        return f"One of any accelerator listed holds the parameters and one request, in {formats}."
+    if not enough:
         return ""
-    return f"One of any accelerator listed holds the parameters and one request, in {_listed(holders.columns)}."
+    return f"One of {enough} others holds the parameters and one request, in {formats}."
+
+
+def several(holders: Table) -> Table:
+    """The accelerators of which one is not enough in some format."""
+    return replace(holders, rows=tuple(row for row in holders.rows if any(fewest > 1 for fewest in row.values)))
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ def api_prices(scenario: Scenario, today: date) -> str:
     day = date.fromisoformat(scenario.prices)
     listed = prices.list_of(day)
     old = age(listed.newest.isoformat(), today)
-    whose = "Your own prices; those of APIs are" if scenario.api == OWN else "Prices"
+    whose = "Your own prices. APIs: prices" if scenario.api == OWN else "Prices"
     said = f"{whose} of {day}, from {listed.words}{f', {old}' if old else ''}."
     if day - listed.newest > _LATE:
         said += f" What changed since then, up to {day}, is not in it."

@@ -36,7 +36,7 @@ Upload a record of your requests; they are replayed in order through the cache r
 
 - A usage log, CSV or JSON: usage objects as APIs return them, logs of gateways and of observability tools,
   exports of consoles, or columns of your own such as date, model, input_tokens, cached_tokens (part of the input)
-  and output_tokens. docs/files.md lists all names.
+  and output_tokens.
 - Session files of a coding assistant, or a ZIP archive of them.
 - A trace with the block ids of its prompts, such as those of Mooncake and Bailian.
 
