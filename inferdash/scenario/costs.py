@@ -52,8 +52,7 @@ def _ranges_of(text: str) -> dict[str, Range]:
         if entry.strip():
             name, _, written = entry.strip().partition(" ")
             if name not in RANGED:
-                titles = ", ".join(f"{one} ({Costs.model_fields[one].title})" for one in RANGED)
-                raise ValueError(f"holds {clipped(name)}, which is none of {titles}")
+                raise ValueError(f"holds {clipped(name)}, which is none of {', '.join(RANGED)}")
             try:
                 found[name] = read_range(written)
             except ValueError as error:
