@@ -25,10 +25,11 @@ def why() -> None:
 
 
 parts.result(page.TITLE, page.sentence(scenario, result), shown, batches=(scenario.batch, result.compared_batch))
-controls("model", "accelerator", "gpus", "batch", "rent", "speed")
+controls("model", "accelerator", "gpus", "batch", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")
 parts.terms(shown, batching.curve_caption(scenario, batching.study(scenario)) if drawn else "")
+controls("rent")
 st.caption(parts.plain(dated.rent(scenario, datetime.now(UTC).date())))
 sections({"Start from an example": examples, "Why, page by page": why})
 proof(scenario, page.study)
