@@ -82,7 +82,7 @@ class Reasons:
         for (reason, about), lines in self._counted.items():
             one, several = _REASONS[reason]
             what = f"{lines:,} {noun} {one}" if lines == 1 else f"{lines:,} {noun}s {several}"
-            said.append(f"{what}{f': {about}' if about else ''}.")
+            said.append(f"{what}{f': {about}' if about else ''}".rstrip(".") + ".")
         if said and any(reason in _OF_FORM for reason, _ in self._counted):
             said[-1] = f"{said[-1]} {FORMS}"
         return said
