@@ -92,7 +92,8 @@ class ServedApart:
 def simulate_apart(coming: Requests, prefill: Stage, decode: Stage, transfer: Transfer) -> ServedApart:
     """Runs requests through prefill workers, over the links and through decode workers until all have ended.
 
-    What is found of prompts is found by prefill workers; decode workers find nothing, so that whole caches are moved.
+    What is found of prompts is found by prefill workers. What decode workers have of them plays a part in the transfer
+    alone: they take pages for whole prompts.
     The pages of a prefill worker are free when its prompt is read, not when its cache has been sent.
 
     Args:
