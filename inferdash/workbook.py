@@ -32,13 +32,16 @@ _WIDE: Final = 60
 """Letters of the widest column."""
 _MONEY: Final = "$#,##0.00"
 _FINE: Final = "$#,##0.000000"
+_TOKENS: Final = "#,##0.0"
+_COMPUTED: Final = 16
+"""Letters of a column in which a formula stands: what is too long for its column is shown as ###."""
 
 
 @dataclass(frozen=True)
-class _Formula:
-    """A formula of a cell, and how its number is shown."""
+class _Cell:
+    """A formula or a number of a cell, and how it is shown."""
 
-    text: str
+    value: str | float
     shown: str = "General"
 
 
@@ -102,7 +105,7 @@ def _numbers(sheet: Any, pair: Pair) -> None:
                 place = sheet.max_row + 1
                 other = of_b.get(line.path)
                 ratio = f'=IF(AND(ISNUMBER(D{place}),ISNUMBER(E{place})),IF(D{place}=0,"",E{place}/D{place}),"")'
-                cells += [_value(other.value) if other else "", _Formula(ratio)]
+                cells += [_value(other.value) if other else "", _Cell(ratio)]
             _row(sheet, cells)
 
 
@@ -118,12 +121,12 @@ def _month(sheet: Any, scenario: Scenario) -> None:
         _row(sheet, ["Users", "users", scenario.users])
         _row(sheet, ["Sessions of a user and day", "sessions", scenario.sessions])
         _row(sheet, ["Days of a month", "days", DAYS])
-        _row(sheet, ["Sessions of a month", "sessions", _Formula("=C2*C3*C4")])
+        _row(sheet, ["Sessions of a month", "sessions", _Cell("=C2*C3*C4")])
     else:
         _row(sheet, ["Requests of a month", "requests", session.requests_a_month(scenario)])
         _row(sheet, ["Turns of a session", "requests", scenario.turns])
         _row(sheet, ["Days of a month", "days", DAYS])
-        _row(sheet, ["Sessions of a month", "sessions", _Formula("=C2/C3")])
+        _row(sheet, ["Sessions of a month", "sessions", _Cell("=C2/C3")])
     _row(sheet, [])
     _row(sheet, ["Prices, $ per million tokens", "", *_KINDS.values()], bold=True)
     begin = sheet.max_row + 1
@@ -135,14 +138,14 @@ def _month(sheet: Any, scenario: Scenario) -> None:
     for place, turn in enumerate(turns):
         of = begin + rates.index(tuple(float(tiers[round(turn.input)].of(kind)) for kind in _KINDS))
         here = sheet.max_row + 1
-        cost = _Formula(f"=SUMPRODUCT(C{here}:F{here},C{of}:F{of})/1000000", _FINE)
-        _row(sheet, [f"Turn {place + 1}", "tokens", *(getattr(turn, kind) for kind in _KINDS), cost])
+        cost = _Cell(f"=SUMPRODUCT(C{here}:F{here},C{of}:F{of})/1000000", _FINE)
+        _row(sheet, [f"Turn {place + 1}", "tokens", *(_Cell(getattr(turn, kind), _TOKENS) for kind in _KINDS), cost])
     last = sheet.max_row
     _row(sheet, [])
-    _row(sheet, ["A session", "$", _Formula(f"=SUM(G{start}:G{last})", _FINE)])
-    _row(sheet, ["A month", "$", _Formula(f"=C{sheet.max_row}*C5", _MONEY)], bold=True)
+    _row(sheet, ["A session", "$", _Cell(f"=SUM(G{start}:G{last})", _FINE)])
+    _row(sheet, ["A month", "$", _Cell(f"=C{sheet.max_row}*C5", _MONEY)], bold=True)
     if users:
-        _row(sheet, ["A user and month", "$", _Formula(f"=C{sheet.max_row}/C2", _MONEY)])
+        _row(sheet, ["A user and month", "$", _Cell(f"=C{sheet.max_row}/C2", _MONEY)])
 
 
 def _rented_month(sheet: Any, scenario: Scenario) -> None:
@@ -155,10 +158,10 @@ def _rented_month(sheet: Any, scenario: Scenario) -> None:
     _row(sheet, ["GPUs for the busiest hour", "GPUs", gpus])
     _row(sheet, ["Rent of one GPU", "$ an hour", scenario.rent])
     _row(sheet, ["Hours of a month", "hours", HOURS])
-    _row(sheet, ["A month", "$", _Formula("=C2*C3*C4", _MONEY)], bold=True)
+    _row(sheet, ["A month", "$", _Cell("=C2*C3*C4", _MONEY)], bold=True)
     if scenario.use_as == "users":
         _row(sheet, ["Users", "users", scenario.users])
-        _row(sheet, ["A user and month", "$", _Formula("=C5/C6", _MONEY)])
+        _row(sheet, ["A user and month", "$", _Cell("=C5/C6", _MONEY)])
 
 
 def _plan(sheet: Any, scenario: Scenario) -> None:
@@ -175,17 +178,17 @@ def _plan(sheet: Any, scenario: Scenario) -> None:
     gpus, usd = best.total_gpus, best.usd_per_hour
     if readers:
         gpus, usd = gpus - readers.total_gpus, usd - readers.usd_per_hour
-    _row(sheet, ["GPUs that decode" if readers else "GPUs in all", "GPUs", _Formula("=C2*C3")])
+    _row(sheet, ["GPUs that decode" if readers else "GPUs in all", "GPUs", _Cell("=C2*C3")])
     _row(sheet, ["Rent of one GPU", "$ an hour", usd / gpus])
     hourly = "=C4*C5"
     if readers:
         _row(sheet, ["GPUs that prefill", "GPUs", readers.total_gpus])
         _row(sheet, ["Rent of one of these", "$ an hour", readers.usd_per_hour / readers.total_gpus])
         hourly += "+C6*C7"
-    _row(sheet, ["Rent an hour", "$", _Formula(hourly, _MONEY)])
+    _row(sheet, ["Rent an hour", "$", _Cell(hourly, _MONEY)])
     hour = sheet.max_row
     _row(sheet, ["Hours of a month", "hours", HOURS])
-    _row(sheet, ["Rent a month", "$", _Formula(f"=C{hour}*C{hour + 1}", _MONEY)], bold=True)
+    _row(sheet, ["Rent a month", "$", _Cell(f"=C{hour}*C{hour + 1}", _MONEY)], bold=True)
 
 
 def _sources(sheet: Any, both: Sequence[tuple[str, Scenario]]) -> None:
@@ -213,8 +216,8 @@ def _row(sheet: Any, cells: Iterable[Any], *, bold: bool = False) -> None:
     sheet.append([])
     for column, value in enumerate(cells, start=1):
         cell = sheet.cell(place, column)
-        if isinstance(value, _Formula):
-            cell.value, cell.number_format = value.text, value.shown
+        if isinstance(value, _Cell):
+            cell.value, cell.number_format = value.value, value.shown
         elif isinstance(value, str):
             cell.value = _CONTROL.sub(" ", value)
             cell.data_type = "s"
@@ -228,5 +231,5 @@ def _row(sheet: Any, cells: Iterable[Any], *, bold: bool = False) -> None:
 def _fitted(sheet: Any) -> None:
     """Columns as wide as what stands in them, up to a bound."""
     for column in sheet.columns:
-        longest = max(len(str(cell.value or "")) for cell in column if not str(cell.value or "").startswith("="))
+        longest = max(_COMPUTED if cell.data_type == "f" else len(str(cell.value or "")) for cell in column)
         sheet.column_dimensions[column[0].column_letter].width = min(_WIDE, max(10, longest + 2))

@@ -99,3 +99,12 @@ def test_what_a_reader_wrote_is_no_formula(file: bytes) -> None:
             for cell in row:
                 assert cell.data_type != "f" or "1+1" not in str(cell.value)
     assert {"Scenario", "Numbers", "Month A", "Plan B", "Sources"} <= set(book.sheetnames)
+
+
+def test_what_is_computed_has_room_to_be_shown(file: bytes) -> None:
+    """A hundred million dollars, with cents, are sixteen letters; a number too long for its column is shown as ###."""
+    for sheet in load_workbook(BytesIO(file)).worksheets:
+        for row in sheet.iter_rows():
+            for cell in row:
+                if cell.data_type == "f":
+                    assert sheet.column_dimensions[cell.column_letter].width >= 16
