@@ -10,9 +10,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
-from inferdash import links, quantities, shipped
+from inferdash import links, pairs, quantities, shipped
 from inferdash.facts.precision import FILES
+from inferdash.pairs import Pair
 from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, is_number, mark
+from inferdash.studies import comparison
 from inferdash.studies.learn import batching
 from inferdash.studies.report import PAGES
 from inferdash.ui.controls import is_slid
@@ -24,6 +26,8 @@ from tests.scenarios import canonical, edited, idle, valid
 _KINDS: Final = ("text_input", "selectbox", "segmented_control", "toggle", "slider", "multiselect")
 _LABELS: Final = {str(field.title): name for name, field in FIELDS.items()}
 _RESET: Final = "Reset to the example"
+_RARE: Final = 0.3
+"""How often a step that changes everything may be drawn at all."""
 _SLOW: Final = ("simulated", "replicas", "gpus", "load", "active_users", "think", "considered", "formats", "lengths")
 """Fields whose extremes take seconds; other tests are about those."""
 
@@ -34,12 +38,19 @@ class Reader:
     def __init__(self, seed: int) -> None:
         self.random = Random(f"reader {seed}")  # noqa: S311 - nothing is kept secret with it
         self.scenario = valid(seed, usual=True)
+        self.beside: Scenario | None = None
+        """A, where the scenario is the B of a comparison."""
         self.page = "overview"
-        self.been = [self.scenario]
+        self.been = [self.pair]
         self.said = "the link opened"
         self.app = AppTest.from_file(str(FRAME), default_timeout=120)
-        self._address(self.scenario)
+        self._address()
         unfolded(self.app.run()).run()
+
+    @property
+    def pair(self) -> Pair:
+        """What the link ought to hold."""
+        return Pair(self.beside, self.scenario) if self.beside else Pair(self.scenario)
 
     def walk(self, steps: int) -> Iterator[str]:
         """What is wrong after each step; a walk ends with the first step after which something is."""
@@ -49,7 +60,9 @@ class Reader:
                 yield from wrong
                 return
             ways: list[Callable[[], None]] = [self.edit, self.edit, self.edit, self.turn, self.turn, self.back]
-            self.random.choice([*ways, *([self.reset] if self.random.random() < 0.3 else [])])()
+            ways += [self.reset] if self.random.random() < _RARE else []
+            ways += [self.compare] if self.random.random() < _RARE else []
+            self.random.choice(ways)()
 
     def turn(self) -> None:
         """Goes to another page."""
@@ -72,25 +85,36 @@ class Reader:
             self.said = f"{name} from {getattr(before, name)!r} to {value!r}"
             widget.set_value(_written(name, value)).run()
             # What begins to count may come back as it was before it did not.
-            here = links.decode(self._pairs()).scenario
+            here = pairs.decode(self._pairs()).pair.edited
             values = {**dict(changed), **{one: getattr(here, one) for one in woken}}
-            self.scenario = canonical(links.read(values)[0])
-            self.been.append(self.scenario)
+            self.scenario = links.read(values)[0] if self.beside else canonical(links.read(values)[0])
+            self.been.append(self.pair)
             return
 
     def back(self) -> None:
         """Goes to a link where the session has been, as Back does."""
-        self.scenario = self.random.choice(self.been)
+        pair = self.random.choice(self.been)
+        self.scenario, self.beside = pair.edited, pair.a if pair.b else None
         self.said = "going back"
-        self._address(self.scenario)
+        self._address()
         self.app.run()
+
+    def compare(self) -> None:
+        """Pins the scenario as A; where two are compared already, exchanges them, or drops one."""
+        was, beside = self.scenario, self.beside
+        key = self.random.choice(("swap", "drop A", "drop B")) if beside else "compare"
+        self.said = f"“{key}”"
+        self.scenario = beside if beside and key in ("swap", "drop B") else was
+        self.beside = was if key in ("swap", "compare") else None
+        self.app.button(key=key).click().run()
+        self.been.append(self.pair)
 
     def reset(self) -> None:
         """Clicks on the button that restores the chapter's example."""
         self.scenario = links.BASELINE
         self.said = "the reset"
         next(button for button in self.app.button if button.label == _RESET).click().run()
-        self.been.append(links.BASELINE)
+        self.been.append(self.pair)
 
     def widgets(self) -> Iterator[tuple[Any, str]]:
         """The widgets of fields on this page, each with its field."""
@@ -103,7 +127,7 @@ class Reader:
         """What does not agree."""
         for error in self.app.exception:
             yield f"an exception: {error.message}"
-        target = links.parameters(self.scenario)
+        target = pairs.parameters(self.pair)
         if dict(self._pairs()) != target:
             yield f"the address differs: {_difference(dict(self._pairs()), target)}"
         for query in self._page_links():
@@ -129,6 +153,8 @@ class Reader:
         """What the page ought to say first; nothing where it depends on a file, or cannot be computed."""
         study = PAGES[self.page]
         with suppress(ArithmeticError, ValueError):
+            if self.page != "traffic" and self.beside:
+                return comparison.sentence(self.page, self.beside, self.scenario)
             return "" if self.page == "traffic" else str(study.sentence(self.scenario, study.study(self.scenario)))
         return ""
 
@@ -148,9 +174,9 @@ class Reader:
     def _pairs(self) -> list[tuple[str, str]]:
         return [(name, value if isinstance(value, str) else value[-1]) for name, value in self.app.query_params.items()]
 
-    def _address(self, scenario: Scenario) -> None:
+    def _address(self) -> None:
         self.app.query_params.clear()
-        self.app.query_params.update(links.parameters(scenario))
+        self.app.query_params.update(pairs.parameters(self.pair))
 
 
 def _written(name: str, value: Any) -> Any:
