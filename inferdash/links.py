@@ -60,7 +60,7 @@ _LONGEST_NAME: Final = 100
 _SOME: Final = 10
 """Ids that a sentence lists at most."""
 _EMPTY: Final = (
-    dict.fromkeys(("title", "config", "measured", "ranges"), "none")
+    dict.fromkeys(("title", "config", "measured", "own_rents", "ranges"), "none")
     | {"prefill_gpus": "as for decode", "prefill_rent": "as for decode, or the median quote"}
     | dict.fromkeys(("engine_version", "cache_room_of"), "any")
     | dict.fromkeys(("engine_share", "max_num_seqs", "max_num_batched_tokens"), "the engine’s")
