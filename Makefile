@@ -17,7 +17,7 @@ test: installed browser proxy compiled ## run all tests, those in a browser besi
 # Else each server of a test would compile it, and its first pages wait.
 .PHONY: compiled
 compiled: installed
-	@$(PYTHON) -c 'from inferdash.serving.simulator import prepare; prepare()'
+	@$(PYTHON) -c 'from inferdash.serving.simulated.simulator import prepare; prepare()'
 
 # Three at once on two cores, as those in a browser mostly wait for it.
 .PHONY: tests/walks tests/browser tests/others

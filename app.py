@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from inferdash.ui.server import ERRORS, FRAME, MIDDLEWARE, ROUTES, warm_up
+from inferdash.ui.hosting.server import ERRORS, FRAME, MIDDLEWARE, ROUTES, warm_up
 
 app = st.App(FRAME, lifespan=warm_up, routes=ROUTES, middleware=MIDDLEWARE, exception_handlers=ERRORS)

@@ -53,7 +53,7 @@ _BY_HAND: Final = {
 }
 _READ: Final = """
 import sys
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.tally import counted
 from inferdash.pricing.logs.traces import Trace
 engine = None

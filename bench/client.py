@@ -25,7 +25,7 @@ from websockets.typing import Subprotocol
 
 from inferdash import quantities
 from inferdash.scenario import FIELDS, Place, is_number, is_whole, mark
-from inferdash.ui.controls import is_slid
+from inferdash.ui.entering.controls import is_slid
 
 _NUMBERS: Final = {str(one.title): name for name, one in FIELDS.items() if is_number(name) and not is_slid(name)}
 """Label of each number field -> its field."""

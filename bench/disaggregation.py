@@ -20,17 +20,17 @@ from typing import Final
 
 import numpy as np
 
-from inferdash.facts.engine import Engine
 from inferdash.facts.library import engines
+from inferdash.facts.machines.engine import Engine
 from inferdash.facts.measured import rows_of
-from inferdash.facts.precision import PRECISIONS
-from inferdash.physics import disaggregation as physics
-from inferdash.physics.closed_loop import WAVES, Load, expected_of_load, lengths
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.expected import expected
+from inferdash.physics.fitted.published import tables
 from inferdash.physics.parallelism import Fabric
-from inferdash.physics.published import tables
-from inferdash.physics.served import served, shared_layout
+from inferdash.physics.under_load import disaggregation as physics
+from inferdash.physics.under_load.closed_loop import WAVES, Load, expected_of_load, lengths
+from inferdash.physics.under_load.served import served, shared_layout
 
 _LAYOUT: Final = re.compile(
     r"prefill (\d+) x \(tensor (\d+), data (\d+), experts (\d+)\); "

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from inferdash import cli
-from inferdash.ui import server
+from inferdash.ui.hosting import server
 
 if __name__ == "__main__":
     with patch.object(server, "FRAME", Path(__file__).with_name("empty.py")):  # app.py takes it from there

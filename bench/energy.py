@@ -20,14 +20,14 @@ import tomli_w
 
 from inferdash import shipped
 from inferdash.facts import library
-from inferdash.facts.power import PowerCurve, power_curve
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.machines.power import PowerCurve, power_curve
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
-from inferdash.physics.energy import served_s, watts, work
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.energy import served_s, watts, work
+from inferdash.physics.fitted.expected import expected
 from inferdash.physics.parallelism import EVEN
 from inferdash.physics.passes import decode
-from inferdash.physics.served import shared_layout
+from inferdash.physics.under_load.served import shared_layout
 
 Array = npt.NDArray[np.float64]
 _HUBER: Final = 0.15

@@ -14,16 +14,16 @@ import numpy as np
 
 from bench.pairs import ratio
 from inferdash.facts import library
-from inferdash.facts.prices import Rates, entered
+from inferdash.facts.money.rates import Rates, entered
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import replay
 from inferdash.scenario import BASE
-from inferdash.serving.pass_times import pass_times
-from inferdash.serving.requests import poisson, requests
-from inferdash.serving.scheduling import Scheduling, room_pages
-from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import ceiling
+from inferdash.serving.simulated.pass_times import pass_times
+from inferdash.serving.simulated.requests import poisson, requests
+from inferdash.serving.simulated.scheduling import Scheduling, room_pages
+from inferdash.serving.simulated.simulator import simulate
+from inferdash.serving.simulated.summary import ceiling
 from tests.serving.one_by_one import one_by_one
 
 MOONCAKE: Final = Path(__file__).parent.parent / "presets/traces/mooncake_conversation_first1200s.jsonl.xz"

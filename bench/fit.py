@@ -23,8 +23,8 @@ from bench.fitting.results import results
 from bench.fitting.solve import Problem, expected
 from bench.fitting.table import Mask, Table
 from inferdash import shipped
-from inferdash.facts.engine import Engine
 from inferdash.facts.library import engines
+from inferdash.facts.machines.engine import Engine
 
 PREDICTED: Final = (
     *("table", "place", "publisher", "phase", "class", "kind", "family", "apart", "bytes", "limit_s"),

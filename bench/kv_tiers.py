@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
+from inferdash.physics.capacity.tiers import HOST_REACHED, LATENCY_S
 from inferdash.physics.deployment import deploy
-from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.parallelism import usual
-from inferdash.physics.tiers import HOST_REACHED, LATENCY_S
-from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import Requests, Texts, Turns, requests
-from inferdash.serving.scheduling import Routing, Scheduling, Tiers
-from inferdash.serving.simulator import simulate
+from inferdash.serving.simulated.pass_times import PassTimes, pass_times
+from inferdash.serving.simulated.requests import Requests, Texts, Turns, requests
+from inferdash.serving.simulated.scheduling import Routing, Scheduling, Tiers
+from inferdash.serving.simulated.simulator import simulate
 
 TABLE = Path(__file__).parent / "measured" / "kv_tiers.csv"
 PCIE = 63e9

@@ -15,13 +15,13 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash.facts import library
-from inferdash.facts.engine_memory import EngineMemory
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.machines.engine_memory import EngineMemory
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.engine_memory import Kept, kept, sampler_bytes, workspace_bytes
+from inferdash.physics.capacity.memory import held_bytes
+from inferdash.physics.capacity.starts import GIB, LoggedStart, logged, read
 from inferdash.physics.deployment import deploy
-from inferdash.physics.engine_memory import Kept, kept, sampler_bytes, workspace_bytes
-from inferdash.physics.memory import held_bytes
 from inferdash.physics.parallelism import Layout
-from inferdash.physics.starts import GIB, LoggedStart, logged, read
 
 _SORTED, _TRITON = 2, 4
 """Places among the eras of vLLM of the first server of V1, and of the sampler in Triton."""

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from inferdash.facts import library
-from inferdash.serving.candidates import Setup
-from inferdash.serving.confirming import confirmed
-from inferdash.serving.curves import BATCHES, PLACES, REPLICAS, curves_of
-from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.planned.candidates import Setup
+from inferdash.serving.planned.confirming import confirmed
+from inferdash.serving.planned.curves import BATCHES, PLACES, REPLICAS, curves_of
+from inferdash.serving.planned.offers import Demand, Offer
 
 CASES: Final = (
     ("llama-3.1-8b", "h100-sxm", "bf16", 1, 1024, 256, 0.0),

@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from bench import sweep_files
+from bench.sweeps import files as sweep_files
 
 RECORDS: Final = json.loads((Path(__file__).parent.parent / "tests/pricing/usage_records.json").read_text("utf-8"))
 _MODELS: Final = ("gpt-5-mini", "claude-sonnet-4-6", "gemini-2.5-pro", "grok-4", "my own", "", "Müller", 'say "x"')

@@ -13,15 +13,15 @@ from typing import Final
 
 import numpy as np
 
-from inferdash.facts.engine import Engine
 from inferdash.facts.library import engines
+from inferdash.facts.machines.engine import Engine
 from inferdash.facts.measured import measurements
-from inferdash.physics.expected import expected_pass
-from inferdash.physics.published import CHUNK, SERVED, Point, point
-from inferdash.serving.pass_times import pass_times
-from inferdash.serving.requests import requests
-from inferdash.serving.scheduling import Scheduling
-from inferdash.serving.simulator import simulate
+from inferdash.physics.fitted.expected import expected_pass
+from inferdash.physics.fitted.published import CHUNK, SERVED, Point, point
+from inferdash.serving.simulated.pass_times import pass_times
+from inferdash.serving.simulated.requests import requests
+from inferdash.serving.simulated.scheduling import Scheduling
+from inferdash.serving.simulated.simulator import simulate
 
 BATCHES: Final = 4
 """That are sent; the first of them is the warm-up."""

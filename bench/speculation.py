@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
 from inferdash.physics.drafters import Proposals, drafter_of, round_of
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.expected import expected
 from inferdash.physics.parallelism import usual
 from inferdash.physics.speculation import speedup
 

@@ -44,8 +44,8 @@ def _until(findings: Iterable[str], most: int) -> Iterator[str]:
 
 
 def main() -> int:
-    """Runs every `bench/sweep_*.py`, whatever comes of the one before, and returns 1 where any found something."""
-    known = sorted(path.stem.removeprefix("sweep_") for path in Path(__file__).parent.glob("sweep_*.py"))
+    """Runs every file of `bench/sweeps/`, whatever comes of the one before, and returns 1 where any found something."""
+    known = sorted(path.stem for path in Path(__file__).with_name("sweeps").glob("[a-z]*.py"))
     parser = argparse.ArgumentParser(prog="python -m bench.sweep", description="Tries many generated cases.")
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"all unless named: {', '.join(known)}")
     parser.add_argument("--count", help="cases of each topic (each has a number of its own)")
@@ -63,7 +63,7 @@ def main() -> int:
 
 def _ran(topic: str, options: list[str]) -> int:
     print(f"\n# {topic}", flush=True)
-    code = f"import sys; from bench.sweep_{topic} import main; sys.exit(main())"
+    code = f"import sys; from bench.sweeps.{topic} import main; sys.exit(main())"
     return subprocess.run(
         [sys.executable, "-c", code, *options], cwd=Path(__file__).parent.parent, check=False
     ).returncode

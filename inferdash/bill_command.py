@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.logs.blocks import Written
 from inferdash.pricing.logs.engines import engine, has_packages
 from inferdash.pricing.logs.packed import Folder

@@ -139,7 +139,7 @@ def _mcp() -> int:
 
 
 def _update_prices(url: str, *, confirmed: bool) -> int:
-    from inferdash.facts import price_days, prices  # noqa: PLC0415 - for this command alone
+    from inferdash.facts.money import price_days, prices  # noqa: PLC0415 - for this command alone
 
     try:
         print(prices.update(url=url or price_days.URL, confirmed=confirmed))

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from inferdash import quantities
-from inferdash.facts.precision import FILES
+from inferdash.facts.models.precision import FILES
 from inferdash.scenario import BASE, FIELDS, Choices, Scenario, counts, mark
 from inferdash.scenario.marks import AUTO, as_text, clipped
 from inferdash.scenario.operation import CHOSEN, ON_LOADING

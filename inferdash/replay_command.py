@@ -11,8 +11,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from inferdash.facts.price_names import edges, longest
-from inferdash.facts.prices import PriceList, Rates, entered
+from inferdash.facts.money.price_names import edges, longest
+from inferdash.facts.money.rates import PriceList, Rates, entered
 from inferdash.pricing import in_parts
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.blocks import UNITS, Written

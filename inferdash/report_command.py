@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from inferdash import answers, links, pairs
-from inferdash.facts import hub, huggingface, library
-from inferdash.facts.huggingface import Found, UnreadConfigError
+from inferdash.facts import library
+from inferdash.facts.models import hub, huggingface
+from inferdash.facts.models.huggingface import Found, UnreadConfigError
 from inferdash.printed import NOT_READ_IN_FULL, print_json
 from inferdash.studies import side_by_side
 from inferdash.studies.check import model as models

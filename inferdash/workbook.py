@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
 
-from inferdash.facts.prices import Kind
+from inferdash.facts.money.rates import Kind
 from inferdash.pairs import Pair
 from inferdash.pricing.feature import DAYS, HOURS
 from inferdash.scenario import FIELDS, Scenario, counts

@@ -14,7 +14,7 @@ from inferdash.studies.learn import energy, slots
 from inferdash.studies.numbers import Table
 from inferdash.studies.price import dated
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

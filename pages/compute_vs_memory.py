@@ -11,7 +11,7 @@ from inferdash.studies.learn import compute_vs_memory as page
 from inferdash.studies.learn import request, roofline, speculation
 from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
 
 asked = state.scenario()

@@ -7,7 +7,8 @@ from inferdash.studies.check import calibration, published, verdict
 from inferdash.studies.check import evidence as page
 from inferdash.studies.learn import energy
 from inferdash.studies.run import upkeep
-from inferdash.ui import load_tests, measuring, parts, state
+from inferdash.ui import parts, state
+from inferdash.ui.entering import load_tests, measuring
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

@@ -8,7 +8,7 @@ from inferdash.studies.learn import experts as page
 from inferdash.studies.learn import host_experts
 from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

@@ -24,10 +24,11 @@ from inferdash.studies.price import (
     savings,
 )
 from inferdash.studies.price import feature_cost as page
-from inferdash.ui import parts, pricing, state
-from inferdash.ui.controls import control, controls
+from inferdash.ui import parts, state
+from inferdash.ui.entering import pricing
+from inferdash.ui.entering.controls import control, controls
+from inferdash.ui.entering.ranging import ranging
 from inferdash.ui.navigation import examples
-from inferdash.ui.ranging import ranging
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

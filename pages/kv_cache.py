@@ -6,7 +6,7 @@ from inferdash.charts import kv_cache as charts
 from inferdash.charts.loading import along_text
 from inferdash.studies.learn import kv_cache as page
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

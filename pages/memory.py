@@ -4,8 +4,9 @@ import streamlit as st
 
 from inferdash.studies.run import adapters, engine_memory
 from inferdash.studies.run import memory as page
-from inferdash.ui import parts, starting, state
-from inferdash.ui.controls import controls
+from inferdash.ui import parts, state
+from inferdash.ui.entering import starting
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

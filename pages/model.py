@@ -5,8 +5,8 @@ import streamlit as st
 from inferdash.facts import library
 from inferdash.studies.check import model as page
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
-from inferdash.ui.importing import importer
+from inferdash.ui.entering.controls import controls
+from inferdash.ui.entering.importing import importer
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

@@ -9,7 +9,7 @@ from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cac
 from inferdash.studies.learn import overview as page
 from inferdash.studies.price import dated, prompt_cache
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.navigation import Link, cards, examples
 from inferdash.ui.sections import proof, sections
 

@@ -7,7 +7,7 @@ import streamlit as st
 from inferdash.studies.run import plan as page
 from inferdash.studies.run import planning, upkeep
 from inferdash.ui import parts, state
-from inferdash.ui.controls import control, controls
+from inferdash.ui.entering.controls import control, controls
 from inferdash.ui.navigation import examples
 from inferdash.ui.sections import proof, sections
 

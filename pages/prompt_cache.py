@@ -9,7 +9,7 @@ from inferdash.studies.numbers import Table
 from inferdash.studies.price import api, dated
 from inferdash.studies.price import prompt_cache as page
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

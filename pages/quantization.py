@@ -7,7 +7,7 @@ from inferdash.scenario import Scenario
 from inferdash.studies.learn import quantization as page
 from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()

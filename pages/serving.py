@@ -23,9 +23,9 @@ from inferdash.studies.run import (
 )
 from inferdash.studies.run import serving as page
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
+from inferdash.ui.entering.uploading import uploaded
 from inferdash.ui.sections import proof, sections
-from inferdash.ui.uploading import uploaded
 
 scenario = state.scenario()
 ran = simulation.run(scenario)

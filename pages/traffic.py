@@ -8,9 +8,9 @@ from inferdash.charts import feature_cost as charts
 from inferdash.studies.price import api, billed, dated
 from inferdash.studies.price import traffic as page
 from inferdash.ui import parts, state
-from inferdash.ui.controls import controls
+from inferdash.ui.entering.controls import controls
+from inferdash.ui.entering.uploading import uploaded
 from inferdash.ui.sections import proof, sections
-from inferdash.ui.uploading import uploaded
 
 scenario = state.scenario()
 ways = page.ways(scenario)

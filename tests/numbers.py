@@ -17,7 +17,7 @@ from inferdash.pairs import Pair
 from inferdash.scenario import Choices, Scenario, mark
 from inferdash.studies.numbers import lines
 from inferdash.studies.report import PAGES, STUDIES
-from inferdash.ui.server import FRAME
+from inferdash.ui.hosting.server import FRAME
 from tests.pages.fields import unfolded
 from tests.scenarios import drawn
 

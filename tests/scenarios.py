@@ -11,8 +11,8 @@ from typing import Any, Final
 from annotated_types import Ge, Le
 
 from inferdash import links
-from inferdash.facts import price_books
-from inferdash.facts.prices import UnknownModelError, price_list
+from inferdash.facts.money import price_books
+from inferdash.facts.money.prices import UnknownModelError, price_list
 from inferdash.scenario import BASE, CONFIG, FIELDS, OWN, PARTS, SHARE, Choices, Scenario, Several, counts, mark
 from inferdash.scenario.costs import RANGED
 from inferdash.validated import Quantity

@@ -11,14 +11,14 @@ from urllib.parse import parse_qsl, urlsplit
 from streamlit.testing.v1 import AppTest
 
 from inferdash import links, pairs, quantities, shipped
-from inferdash.facts.precision import FILES
+from inferdash.facts.models.precision import FILES
 from inferdash.pairs import Pair
 from inferdash.scenario import BASE, FIELDS, Choices, Scenario, Several, is_number, mark
 from inferdash.studies import comparison
 from inferdash.studies.learn import batching
 from inferdash.studies.report import PAGES
-from inferdash.ui.controls import is_slid
-from inferdash.ui.server import FRAME
+from inferdash.ui.entering.controls import is_slid
+from inferdash.ui.hosting.server import FRAME
 from inferdash.validated import Quantity
 from tests.pages.fields import unfolded
 from tests.scenarios import canonical, edited, idle, valid

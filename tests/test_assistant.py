@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 
 import inferdash
 from inferdash.assistant import server
-from inferdash.ui import server as ui_server
-from inferdash.ui.server import ROUTES
+from inferdash.ui.hosting import server as ui_server
+from inferdash.ui.hosting.server import ROUTES
 
 NAMES = {
     *("numbers", "working", "change", "compare", "price_feature", "plan", "fields", "models", "accelerators"),

@@ -9,10 +9,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize(("attack", "count"), [("sweep_links", 1000), ("sweep_files", 300)])
+@pytest.mark.parametrize(("attack", "count"), [("links", 1000), ("files", 300)])
 def test_nothing_hostile_fails_or_takes_much(attack: str, count: int) -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", f"bench.{attack}", "--count", str(count)],
+        [sys.executable, "-m", f"bench.sweeps.{attack}", "--count", str(count)],
         cwd=ROOT,
         capture_output=True,
         text=True,

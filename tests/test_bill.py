@@ -8,7 +8,7 @@ import pytest
 
 from inferdash import bill_command
 from inferdash.cli import main
-from inferdash.facts.prices import price_list
+from inferdash.facts.money.prices import price_list
 from inferdash.pricing.logs import engines
 from inferdash.studies.price import bill
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from inferdash import links
-from inferdash.facts import huggingface, library
-from inferdash.facts.huggingface import UnreadConfigError
+from inferdash.facts import library
+from inferdash.facts.models import huggingface
+from inferdash.facts.models.huggingface import UnreadConfigError
 from inferdash.scenario import CONFIG, Scenario
 from inferdash.studies.report import report
 

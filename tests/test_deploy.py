@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from inferdash.ui.server import ROUTES
+from inferdash.ui.hosting.server import ROUTES
 from inferdash.workers import configuration, proxy
 
 ROOT: Final = Path(__file__).parents[1]

@@ -10,14 +10,14 @@ from bench.fitting import bands, engines, leave_out, report
 from bench.fitting.results import results
 from bench.fitting.solve import Fit, Problem, expected
 from bench.fitting.table import Table
-from inferdash.facts.engine import Engine
 from inferdash.facts.library import accelerators, models
 from inferdash.facts.library import engines as shipped_engines
+from inferdash.facts.machines.engine import Engine
 from inferdash.facts.measured import WAYS, measurements, rows_of
-from inferdash.physics.closed_loop import expected_of_load
-from inferdash.physics.expected import expected_pass
-from inferdash.physics.published import CHUNK, SERVED, points
-from inferdash.physics.served import usable
+from inferdash.physics.fitted.expected import expected_pass
+from inferdash.physics.fitted.published import CHUNK, SERVED, points
+from inferdash.physics.under_load.closed_loop import expected_of_load
+from inferdash.physics.under_load.served import usable
 
 IDS = {"vLLM": "vllm", "SGLang": "sglang", "TensorRT-LLM": "tensorrt-llm", "llama.cpp": "llama.cpp"}
 

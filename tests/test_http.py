@@ -15,7 +15,7 @@ from inferdash import http, links
 from inferdash.cli import main
 from inferdash.studies.numbers import lines
 from inferdash.studies.report import STUDIES
-from inferdash.ui.server import ROUTES
+from inferdash.ui.hosting.server import ROUTES
 from tests.everywhere import Everywhere
 from tests.scenarios import valid
 

@@ -134,9 +134,9 @@ def test_wheel_carries_the_package_and_what_it_ships(wheel: Path, tracked: list[
         "inferdash/presets/models/llama-3.1-8b.toml",
         "inferdash/.streamlit/config.toml",
         "inferdash/py.typed",
-        "inferdash/ui/assist.js",
-        "inferdash/ui/frame.css",
-        "inferdash/ui/icon.svg",
+        "inferdash/ui/assets/assist.js",
+        "inferdash/ui/assets/frame.css",
+        "inferdash/ui/assets/icon.svg",
     }
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bench.fitting.leave_out import WAYS, Held, labels
 from bench.fitting.table import Array, Mask, Table
-from inferdash.physics.expected import factor_needed
+from inferdash.physics.fitted.expected import factor_needed
 
 PHASES: Final = {
     "decode": ("decode",),

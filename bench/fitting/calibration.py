@@ -14,8 +14,8 @@ from bench.fitting.bands import band_of
 from bench.fitting.results import Result
 from bench.fitting.solve import Parts
 from bench.fitting.table import Array, Table
-from inferdash.physics.calibration import IN_A_PREFILL, PARTS, factors
-from inferdash.physics.expected import factor_needed
+from inferdash.physics.fitted.calibration import IN_A_PREFILL, PARTS, factors
+from inferdash.physics.fitted.expected import factor_needed
 
 GIVEN: Final = 2
 """Measurements that the engine is moved to in the table, the first ones of a group."""

@@ -9,7 +9,7 @@ from bench.fitting.results import BEYOND, POLL, mixes
 from bench.fitting.solve import Fit
 from bench.fitting.table import LAYERS_APART, SHORT_SUMS, STACKED, Table
 from inferdash import quantities
-from inferdash.facts.accelerator import Family
+from inferdash.facts.machines.accelerator import Family
 
 FITTED: Final = date(2026, 11, 30)
 ENGINES: Final = {

@@ -6,12 +6,12 @@ from typing import Final
 
 from inferdash.facts.measured import rows_of
 from inferdash.layers.feed_forward import Experts
-from inferdash.physics import served
 from inferdash.physics.amounts import Amounts, amounts
-from inferdash.physics.closed_loop import Intake, Load, first_limit_s, passes, room, waits
 from inferdash.physics.deployment import Deployment
+from inferdash.physics.fitted.published import CHUNK, SERVED, Point, Step, points
 from inferdash.physics.passes import one_pass
-from inferdash.physics.published import CHUNK, SERVED, Point, Step, points
+from inferdash.physics.under_load import served
+from inferdash.physics.under_load.closed_loop import Intake, Load, first_limit_s, passes, room, waits
 
 MIXES: Final = {"SGLang": False}
 """Engine -> whether a pass that reads prompts writes tokens of others too, where not."""

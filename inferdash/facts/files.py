@@ -1,7 +1,7 @@
 """What files of models are read, as a page of the documentation: written from the declarations, never by hand."""
 
 from inferdash.facts.formats.methods import METHODS
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.layers.families import CLASSES, FAMILIES
 
 

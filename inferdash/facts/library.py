@@ -13,13 +13,13 @@ import tomli_w
 from pydantic import BaseModel
 
 from inferdash import shipped
-from inferdash.facts import rents
-from inferdash.facts.accelerator import Accelerator
-from inferdash.facts.architecture import Architecture
-from inferdash.facts.caching import CachingRules
-from inferdash.facts.engine import Engine
-from inferdash.facts.engine_memory import EngineMemory
 from inferdash.facts.example import Example
+from inferdash.facts.machines.accelerator import Accelerator
+from inferdash.facts.machines.engine import Engine
+from inferdash.facts.machines.engine_memory import EngineMemory
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.money import rents
+from inferdash.facts.money.caching import CachingRules
 
 Fact = TypeVar("Fact", bound=BaseModel)
 _ID: Final = re.compile(r"[a-z0-9][a-z0-9.-]*")

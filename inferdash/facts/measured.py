@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final, cast
 
 from inferdash import shipped
-from inferdash.facts.accelerator import Family
+from inferdash.facts.machines.accelerator import Family
 
 
 @dataclass(frozen=True)

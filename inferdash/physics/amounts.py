@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.models.architecture import Architecture
 from inferdash.formula import Number, formula
 from inferdash.layers.feed_forward import Experts
 from inferdash.physics.deployment import Deployment

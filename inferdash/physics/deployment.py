@@ -3,21 +3,21 @@
 from dataclasses import dataclass, replace
 from typing import cast
 
-from inferdash.facts.accelerator import Accelerator
-from inferdash.facts.architecture import Architecture
 from inferdash.facts.formats.carried_out import in_model
-from inferdash.facts.precision import Precision
+from inferdash.facts.machines.accelerator import Accelerator
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.models.precision import Precision
 from inferdash.formula import Number
 from inferdash.layers.counts import Counts
 from inferdash.physics import parallelism
-from inferdash.physics.parallelism import EVEN, Fabric, Layout
-from inferdash.physics.parameters import (
+from inferdash.physics.capacity.parameters import (
     Parameters,
     bytes_in_format,
     loaded_in_blocks,
     multiplied_at,
     parameters,
 )
+from inferdash.physics.parallelism import EVEN, Fabric, Layout
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,18 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 
-from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.engine import Engine
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.machines.engine import Engine
+from inferdash.facts.models.architecture import Architecture, Blocks
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.formula import Number
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.physics import speculation
 from inferdash.physics.amounts import amounts
+from inferdash.physics.capacity.memory import cache_bytes_of_one
+from inferdash.physics.capacity.parameters import bytes_in_format
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import expected_pass, of_amounts
-from inferdash.physics.memory import cache_bytes_of_one
-from inferdash.physics.parameters import bytes_in_format
+from inferdash.physics.fitted.expected import expected_pass, of_amounts
 from inferdash.physics.passes import one_pass
 
 Method = Literal["draft", "mtp", "eagle3", "block", "ngram"]

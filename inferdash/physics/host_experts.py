@@ -1,6 +1,6 @@
 """Routed experts of some layers in host memory, run by the CPU: what a token takes then, and what the GPU holds."""
 
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.models.architecture import Architecture
 from inferdash.formula import Number, formula
 from inferdash.layers.feed_forward import Experts
 

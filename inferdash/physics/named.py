@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from inferdash.facts.accelerator import Accelerator
-from inferdash.facts.architecture import Architecture
-from inferdash.facts.engine import Engine
 from inferdash.facts.library import accelerators, engines, models
+from inferdash.facts.machines.accelerator import Accelerator
+from inferdash.facts.machines.engine import Engine
 from inferdash.facts.measured import rows_of
-from inferdash.facts.precision import PRECISIONS, Precision
-from inferdash.physics.published import tables
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.models.precision import PRECISIONS, Precision
+from inferdash.physics.fitted.published import tables
 
 _ENGINES = {"trtllm": "tensorrt-llm", "trt-llm": "tensorrt-llm", "llamacpp": "llama.cpp", "exllamav2": "exllama"}
 _FORMATS = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.models.architecture import Architecture
 from inferdash.formula import Number, formula
 from inferdash.layers.counts import Counts
 from inferdash.layers.feed_forward import Experts

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from inferdash.formula import Number, formula
-from inferdash.physics import kv_cache, roofline
+from inferdash.physics import roofline
+from inferdash.physics.capacity import kv_cache
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.parallelism import between, requests_of_a_group, sent_bytes, two_links_s
 from inferdash.physics.parallelism import link_s as link_s_of

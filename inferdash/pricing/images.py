@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import ceil, floor, isqrt, sqrt
 
-from inferdash.facts.media import Detail, ImageRule
+from inferdash.facts.models.media import Detail, ImageRule
 
 
 def image_tokens(rule: ImageRule, *, width: int, height: int, detail: Detail = "auto") -> int:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from inferdash.facts.prices import PriceList, Rates
+from inferdash.facts.money.rates import PriceList, Rates
 from inferdash.formula import Number
 from inferdash.pricing.feature import Cache
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from math import inf
 from typing import Final, NamedTuple
 
-from inferdash.facts.prices import Kind
+from inferdash.facts.money.rates import Kind
 from inferdash.pricing.tokens import Tokens
 
 

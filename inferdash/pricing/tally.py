@@ -8,7 +8,8 @@ from decimal import Decimal
 from itertools import chain
 from typing import Final, NamedTuple, Self
 
-from inferdash.facts.prices import KINDS, PriceList, Rates, at_service
+from inferdash.facts.money.prices import at_service
+from inferdash.facts.money.rates import KINDS, PriceList, Rates
 from inferdash.pricing.kept import Cache, Rules
 from inferdash.pricing.replay import UNTIMED, NotRead, Replay, Request
 from inferdash.pricing.tokens import Tokens, usd, without_cache

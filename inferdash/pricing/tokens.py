@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from inferdash.facts.prices import KINDS, Kind, PriceList, Rates
+from inferdash.facts.money.rates import KINDS, Kind, PriceList, Rates
 
 _MILLION: Final = Decimal(1_000_000)
 

@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library
-from inferdash.facts.accelerator import FAMILIES, Accelerator
-from inferdash.facts.engine import Engine
+from inferdash.facts.machines.accelerator import FAMILIES, Accelerator
+from inferdash.facts.machines.engine import Engine
 from inferdash.physics.parallelism import EVEN, Fabric, Layout, obstacle, usual
 from inferdash.scenario.marks import AUTO, OWN, Choices, Place, names_of
 from inferdash.scenario.served_model import ServedModel

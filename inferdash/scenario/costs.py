@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts import carbon
+from inferdash.facts.money import carbon
 from inferdash.pricing.ranges import Range, read_range
 from inferdash.scenario.marks import TOKENS, Choices, Place, clipped
 from inferdash.scenario.operation import Operation

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library
-from inferdash.facts.precision import FILES, PRECISIONS
+from inferdash.facts.models.precision import FILES, PRECISIONS
 from inferdash.physics.parallelism import obstacle
 from inferdash.scenario.marks import Choices, Place, names_of
 from inferdash.scenario.speculating import NONE, Speculating

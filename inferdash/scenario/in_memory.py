@@ -6,18 +6,10 @@ from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.engine_memory import (
-    Kept,
-    Setting,
-    Shape,
-    Span,
-    as_entered,
-    exactly,
-    kept,
-    seen_bytes,
-    shape_of,
-)
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.engine_memory import Kept, as_entered, kept
+from inferdash.physics.capacity.settings import Setting, Shape, seen_bytes, shape_of
+from inferdash.physics.capacity.spans import Span, exactly
 
 if TYPE_CHECKING:
     from inferdash.scenario.machine import Machine

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts import engine_memory, library
-from inferdash.facts.precision import CACHE_PRECISIONS, FILES, PRECISIONS
+from inferdash.facts import library
+from inferdash.facts.machines import engine_memory
+from inferdash.facts.models.precision import CACHE_PRECISIONS, FILES, PRECISIONS
 from inferdash.formula import remembered
+from inferdash.physics.capacity.engine_memory import Kept, Word, starts
+from inferdash.physics.capacity.memory import cache_bytes_of_one, held_bytes
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.engine_memory import Kept, Word, starts
-from inferdash.physics.memory import cache_bytes_of_one, held_bytes
 from inferdash.scenario import in_memory
 from inferdash.scenario.accelerators import Accelerators
 from inferdash.scenario.marks import AUTO, TOKENS, Choices, Place

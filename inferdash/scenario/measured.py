@@ -16,10 +16,10 @@ from pydantic_core import PydanticCustomError
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.engine import Bands, Engine
+from inferdash.facts.machines.engine import Bands, Engine
 from inferdash.formula import unrecorded
-from inferdash.physics.calibration import IN_A_PREFILL, PARTS, moved, parts_of
-from inferdash.physics.expected import (
+from inferdash.physics.fitted.calibration import IN_A_PREFILL, PARTS, moved, parts_of
+from inferdash.physics.fitted.expected import (
     ExpectedPass,
     expected,
     expected_batch,

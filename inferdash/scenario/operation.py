@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
-from inferdash.facts.precision import FILES, PRECISIONS
+from inferdash.facts.models.precision import FILES, PRECISIONS
 from inferdash.scenario.agents import SESSIONS
 from inferdash.scenario.further import Further
 from inferdash.scenario.marks import AUTO, Choices, Place, Several, clipped, names_of

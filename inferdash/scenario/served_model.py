@@ -6,11 +6,12 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts import huggingface, library
-from inferdash.facts.architecture import Architecture, Blocks
+from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
-from inferdash.facts.huggingface import Found, UnreadConfigError
-from inferdash.facts.precision import CACHE_PRECISIONS, FILES, PRECISIONS, Precision
+from inferdash.facts.models import huggingface
+from inferdash.facts.models.architecture import Architecture, Blocks
+from inferdash.facts.models.huggingface import Found, UnreadConfigError
+from inferdash.facts.models.precision import CACHE_PRECISIONS, FILES, PRECISIONS, Precision
 from inferdash.layers.feed_forward import GatedFeedForward
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.scenario.marks import CONFIG, OWN, Choices, Place, names_of, plain_text

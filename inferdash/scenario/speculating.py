@@ -6,8 +6,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from inferdash.facts import library
-from inferdash.facts.acceptance import LONGEST, curves
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.models.acceptance import LONGEST, curves
+from inferdash.facts.models.architecture import Architecture
 from inferdash.physics.drafters import Proposals, drafter_of
 from inferdash.physics.speculation import tokens_per_pass
 from inferdash.scenario.marks import SHARE, Choices, Place, names_of

@@ -9,9 +9,11 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from inferdash.facts import library, price_books, prices
-from inferdash.facts.engine import Engine
-from inferdash.facts.prices import PriceList, Rates, UnknownModelError
+from inferdash.facts import library
+from inferdash.facts.machines.engine import Engine
+from inferdash.facts.money import price_books, prices
+from inferdash.facts.money.prices import UnknownModelError
+from inferdash.facts.money.rates import PriceList, Rates, entered
 from inferdash.scenario import measured
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.marks import (
@@ -411,7 +413,7 @@ class Topics(Machine):
             listed = prices.price_list(provider, model, day=date.fromisoformat(self.prices), service=self.service)
             return book.discounted(listed) if book else listed
         input_usd = Decimal(str(self.input_usd))
-        return prices.entered(
+        return entered(
             Rates(
                 input=input_usd,
                 output=Decimal(str(self.output_usd)),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from inferdash.physics.memory import fewest_gpus, largest_batch
+from inferdash.physics.capacity.memory import fewest_gpus, largest_batch
 from inferdash.scenario import Scenario, in_memory
 from inferdash.scenario.marks import AUTO
 from inferdash.studies.numbers import Estimate

@@ -6,10 +6,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.engine import Band
+from inferdash.facts.machines.engine import Band
 from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.expected import ExpectedPass, expected, expected_prefill, served_prefill_s, server_s
+from inferdash.physics.fitted.expected import ExpectedPass, expected, expected_prefill, served_prefill_s, server_s
 from inferdash.physics.passes import decode
 from inferdash.physics.request import mean_past, time_to_first_token_s
 from inferdash.scenario import Scenario

@@ -8,9 +8,9 @@ import streamlit as st
 
 from inferdash.facts import library
 from inferdash.ui import state
-from inferdash.ui.controls import typing
+from inferdash.ui.entering.controls import typing
 
-_HERE: Final = Path(__file__).parent
+_HERE: Final = Path(__file__).parent / "assets"
 ICON: Final = (_HERE / "icon.svg").read_text(encoding="utf-8")
 _STYLE, _PRESENTED = (
     f"<style>{(_HERE / name).read_text(encoding='utf-8')}</style>" for name in ("frame.css", "present.css")

@@ -5,8 +5,8 @@ from typing import Final
 
 import streamlit as st
 
-_SCRIPT: Final = Path(__file__).with_name("copying.js").read_text(encoding="utf-8")
-_STYLE: Final = Path(__file__).with_name("copying.css").read_text(encoding="utf-8")
+_SCRIPT: Final = (Path(__file__).parent / "assets" / "copying.js").read_text(encoding="utf-8")
+_STYLE: Final = (Path(__file__).parent / "assets" / "copying.css").read_text(encoding="utf-8")
 
 
 def copy_button(label: str, text: str) -> None:

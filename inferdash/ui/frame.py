@@ -5,11 +5,12 @@ from typing import Final
 
 import streamlit as st
 
-from inferdash.ui import comparing, lookups, metrics, navigation, share, state
+from inferdash.ui import comparing, lookups, navigation, share, state
 from inferdash.ui.assist import ICON, assist, style
+from inferdash.ui.entering.varying import varying
+from inferdash.ui.hosting import metrics
 from inferdash.ui.mending import mended
 from inferdash.ui.sidebar import sidebar
-from inferdash.ui.varying import varying
 
 _SIDEBAR: Final = 290
 """Its width in pixels; on a phone it is closed."""

@@ -16,7 +16,7 @@ from inferdash.facts import library
 from inferdash.studies.report import GROUPS, PAGES
 from inferdash.ui import state
 
-_SCRIPT: Final = Path(__file__).with_name("navigation.js").read_text(encoding="utf-8")
+_SCRIPT: Final = (Path(__file__).parent / "assets" / "navigation.js").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from inferdash import pictures, quantities
 from inferdash.charts import side_by_side, theme
 from inferdash.charts.side_by_side import Rows
 from inferdash.facts import library
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.models.architecture import Architecture
 from inferdash.scenario import Scenario
 from inferdash.studies import comparison, reasons
 from inferdash.studies.check import evidence, verdict
@@ -21,7 +21,7 @@ from inferdash.studies.differing import beyond_numbers, of_other_make
 from inferdash.studies.numbers import Headline, Table, literal
 from inferdash.studies.side_by_side import beside
 from inferdash.ui import comparing, state
-from inferdash.ui.controls import control
+from inferdash.ui.entering.controls import control
 
 _ADDRESS: Final = re.compile(r"\\:(?=\\/)|www(?=\\\.)|\\@", re.IGNORECASE)
 """By what an address begins, or a mailbox has, in text whose signs are escaped."""

@@ -9,7 +9,7 @@ from inferdash.scenario import FIELDS, OWN, Place, counts, mark
 from inferdash.studies.check import kinds
 from inferdash.studies.price import feature_cost, prompt_cache, traffic
 from inferdash.ui import state
-from inferdash.ui.controls import DATASHEET, control
+from inferdash.ui.entering.controls import DATASHEET, control
 from inferdash.ui.sections import section
 
 _OWN_FIGURES: Final = "Own hardware figures"

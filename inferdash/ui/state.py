@@ -20,7 +20,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from inferdash import links, pairs, quantities
-from inferdash.facts.precision import FILES
+from inferdash.facts.models.precision import FILES
 from inferdash.links import BASELINE, Problem
 from inferdash.pairs import Pair
 from inferdash.scenario import BASE, FIELDS, Scenario, is_number, mark

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from inferdash.facts import huggingface
-from inferdash.facts.huggingface import UnreadConfigError
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models import huggingface
+from inferdash.facts.models.huggingface import UnreadConfigError
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.layers.grouped import GroupedAttention
-from inferdash.physics import kv_cache
-from inferdash.physics.parameters import checkpoint_bytes, parameters
+from inferdash.physics.capacity import kv_cache
+from inferdash.physics.capacity.parameters import checkpoint_bytes, parameters
 from inferdash.studies.check import model
 
 HERE = Path(__file__).parent

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inferdash.facts import huggingface, library
-from inferdash.facts.architecture import Architecture
+from inferdash.facts import library
 from inferdash.facts.files import model_files
 from inferdash.facts.formats import stored, unsaid
 from inferdash.facts.formats.rules import resolve
-from inferdash.facts.huggingface import UnreadConfigError
-from inferdash.facts.precision import FILES, PRECISIONS
+from inferdash.facts.models import huggingface
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.models.huggingface import UnreadConfigError
+from inferdash.facts.models.precision import FILES, PRECISIONS
+from inferdash.physics.capacity.parameters import checkpoint_bytes, parameters
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.parameters import checkpoint_bytes, parameters
 from inferdash.physics.passes import decode
 from inferdash.studies.check import model
 

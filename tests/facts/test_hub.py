@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from inferdash.facts import hub
-from inferdash.facts.huggingface import UnreadConfigError
-from inferdash.physics.parameters import parameters
+from inferdash.facts.models import hub
+from inferdash.facts.models.huggingface import UnreadConfigError
+from inferdash.physics.capacity.parameters import parameters
 
 MODELS = json.loads((Path(__file__).parent / "published_models.json").read_text())
 LLAMA: dict[str, Any] = next(model["config"] for model in MODELS if model["preset"] == "llama-3.1-8b")

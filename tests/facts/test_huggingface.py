@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from inferdash.facts import huggingface, library
-from inferdash.facts.huggingface import UnreadConfigError
-from inferdash.facts.precision import PRECISIONS
-from inferdash.physics import kv_cache
-from inferdash.physics.parameters import checkpoint_bytes, mtp_parameters, parameters
+from inferdash.facts import library
+from inferdash.facts.models import huggingface
+from inferdash.facts.models.huggingface import UnreadConfigError
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity import kv_cache
+from inferdash.physics.capacity.parameters import checkpoint_bytes, mtp_parameters, parameters
 
 MODELS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "published_models.json").read_text())
 """Configurations as published, with counts that agree with transformers 5.24.0 where `reference_match` says so."""

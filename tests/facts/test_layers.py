@@ -1,9 +1,9 @@
 """The example of docs/adding-a-layer.md: a kind of layer from its configuration to the pages."""
 
-from inferdash.facts import huggingface
+from inferdash.facts.models import huggingface
 from inferdash.layers.short_conv import ShortConvolution
-from inferdash.physics import kv_cache
-from inferdash.physics.parameters import parameters
+from inferdash.physics.capacity import kv_cache
+from inferdash.physics.capacity.parameters import parameters
 
 ATTENTION = {2, 5, 8, 10, 12, 14}
 LFM2 = {

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from inferdash import shipped
 from inferdash.facts import library
-from inferdash.facts.accelerator import Accelerator
-from inferdash.facts.architecture import Architecture
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.machines.accelerator import Accelerator
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
 from inferdash.physics.deployment import deploy
-from inferdash.physics.kv_cache import request_cache_bytes
 
 PUBLISHED = {
     "deepseek-v3": (671_026_404_352, 36_625_603_584, 70_272, 70_272),

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash import links
-from inferdash.facts import price_books
-from inferdash.facts.price_books import UnreadBookError, keep, parse
-from inferdash.facts.prices import KINDS
+from inferdash.facts.money import price_books
+from inferdash.facts.money.price_books import UnreadBookError, keep, parse
+from inferdash.facts.money.rates import KINDS
 from inferdash.studies.price import book as study
 from inferdash.studies.price.session import month_usd
 

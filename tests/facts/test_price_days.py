@@ -13,8 +13,8 @@ import pytest
 
 from inferdash import links
 from inferdash.cli import main
-from inferdash.facts import price_days, prices
-from inferdash.facts.price_days import PriceUpdateError, newest, read, update
+from inferdash.facts.money import price_days, prices
+from inferdash.facts.money.price_days import PriceUpdateError, newest, read, update
 from inferdash.studies.price import dated
 
 TODAY = date(2026, 12, 5)

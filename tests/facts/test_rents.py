@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from inferdash.facts import library, rents
-from inferdash.facts.accelerator import side_by_side
-from inferdash.facts.carbon import grids
-from inferdash.facts.precision import PRECISIONS
-from inferdash.facts.purchases import prices_of, purchases
-from inferdash.facts.rents import KINDS, Quote, age, quartiles
+from inferdash.facts import library
+from inferdash.facts.machines.accelerator import side_by_side
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.facts.money import rents
+from inferdash.facts.money.carbon import grids
+from inferdash.facts.money.purchases import prices_of, purchases
+from inferdash.facts.money.rents import KINDS, Quote, age, quartiles
 
 QUARTILES = list(
     csv.DictReader((Path(__file__).parent / "rents_quartiles.csv").read_text(encoding="utf-8").splitlines())

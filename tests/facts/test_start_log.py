@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inferdash.facts import start_log
-from inferdash.facts.start_log import UnreadLogError
+from inferdash.facts.machines import start_log
+from inferdash.facts.machines.start_log import UnreadLogError
 
 GIB, MIB = 2.0**30, 2.0**20
 V0 = """\

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from bench.sweep_configs import SWEPT, verdict
+from bench.sweeps.configs import SWEPT, verdict
 
 CASES: Final[dict[str, Any]] = json.loads(SWEPT.read_text(encoding="utf-8"))
 SAMPLE: Final = tuple(CASES)[::4]

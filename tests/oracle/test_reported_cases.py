@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.kv_cache import request_cache_bytes, reserved_cache_bytes
-from inferdash.physics.parameters import table_parameters
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.kv_cache import request_cache_bytes, reserved_cache_bytes
+from inferdash.physics.capacity.parameters import table_parameters
 from inferdash.physics.passes import matrix_flops
 from inferdash.physics.speculation import tokens_per_pass
 from inferdash.scenario import OWN, Scenario

@@ -9,7 +9,7 @@ from inferdash import links, pairs, shipped
 from inferdash.pairs import Pair
 from inferdash.studies import comparison, differing
 from inferdash.studies.report import PAGES
-from inferdash.ui.server import FRAME
+from inferdash.ui.hosting.server import FRAME
 from tests.pages.fields import field, title, unfolded
 
 LINK = "?model=qwen3-32b&b.model=qwen3-30b-a3b&b.weights=fp8&b.batch=8&b.api=openai/gpt-5.2&b.load=2&v=2"

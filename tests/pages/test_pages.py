@@ -20,7 +20,7 @@ from inferdash.studies import expected
 from inferdash.studies.report import STUDIES
 from inferdash.studies.run import memory
 from inferdash.ui import parts
-from inferdash.ui.server import FRAME
+from inferdash.ui.hosting.server import FRAME
 from tests.pages.fields import field, title, unfolded
 
 LINKS = {

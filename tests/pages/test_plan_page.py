@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
-from inferdash.ui.server import FRAME
+from inferdash.ui.hosting.server import FRAME
 from tests.pages.fields import title, unfolded
 
 

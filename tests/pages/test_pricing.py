@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inferdash import shipped
-from inferdash.facts import price_books, price_days
+from inferdash.facts.money import price_books, price_days
 from inferdash.studies.price import book as study
-from inferdash.ui.server import FRAME
+from inferdash.ui.hosting.server import FRAME
 from tests.pages.fields import unfolded
 
 

@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inferdash import links, shipped
-from inferdash.facts import prices
+from inferdash.facts.money import prices
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import literal
 from inferdash.studies.price import billed, places, traffic
-from inferdash.ui.server import FRAME
+from inferdash.ui.hosting.server import FRAME
 from tests.pages.fields import field, title, unfolded
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.adapters import adapter_parameters, adapters_bytes, distinct_adapters, ends_of
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.adapters import adapter_parameters, adapters_bytes, distinct_adapters, ends_of
 from inferdash.physics.deployment import deploy
 from inferdash.physics.host_experts import host_read_bytes, layers_with_experts, with_host_s
 

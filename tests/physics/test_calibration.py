@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
-from inferdash.physics.calibration import IN_A_PREFILL, MOVE, READING, factors, moved, parts_of
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.calibration import IN_A_PREFILL, MOVE, READING, factors, moved, parts_of
+from inferdash.physics.fitted.expected import expected
 
 
 def machine() -> Deployment:

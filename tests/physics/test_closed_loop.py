@@ -6,15 +6,25 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.amounts import amounts
-from inferdash.physics.closed_loop import DELAY, WAVES, Intake, Load, Told, expected_of_load, intake_of, passes, waits
-from inferdash.physics.closed_loop import lengths as lengths_of
 from inferdash.physics.deployment import deploy
-from inferdash.physics.expected import expected, of_amounts
+from inferdash.physics.fitted.expected import expected, of_amounts
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
-from inferdash.physics.served import usable
+from inferdash.physics.under_load.closed_loop import (
+    DELAY,
+    WAVES,
+    Intake,
+    Load,
+    Told,
+    expected_of_load,
+    intake_of,
+    passes,
+    waits,
+)
+from inferdash.physics.under_load.closed_loop import lengths as lengths_of
+from inferdash.physics.under_load.served import usable
 
 ENGINES = library.engines()
 

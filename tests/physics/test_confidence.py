@@ -5,7 +5,7 @@ import pytest
 
 from inferdash.facts.library import engines
 from inferdash.facts.measured import WAYS, Measurement, measurements
-from inferdash.physics.confidence import AS_EXPECTED, edge, slower
+from inferdash.physics.fitted.confidence import AS_EXPECTED, edge, slower
 
 SERVED = ("serving", "full load", "output token")
 LESS = 0.03

@@ -7,12 +7,12 @@ import pytest
 
 from bench.speculation import compared
 from inferdash.facts import library
-from inferdash.facts.acceptance import curves
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.acceptance import curves
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.parameters import parameters
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.drafters import Proposals, beside, drafter_of, round_of
 from inferdash.physics.experts import expected_unused
-from inferdash.physics.parameters import parameters
 from inferdash.physics.passes import decode
 from inferdash.physics.speculation import rate_of, speedup, tokens_per_pass
 

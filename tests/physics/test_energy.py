@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from bench import energy as bench
 from inferdash import shipped
 from inferdash.facts import library
-from inferdash.facts.power import power_curve
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.machines.power import power_curve
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
-from inferdash.physics.energy import energy, in_service, tokens_per_joule
+from inferdash.physics.fitted.energy import energy, in_service, tokens_per_joule
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import decode
 

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from bench import memory_logs
 from inferdash import links
 from inferdash.facts import library
-from inferdash.facts.engine_memory import version
-from inferdash.physics.engine_memory import Kept, Setting, Shape, Span, exactly, kept, shape_of, starts
-from inferdash.physics.starts import GIB, logged
+from inferdash.facts.machines.engine_memory import version
+from inferdash.physics.capacity.engine_memory import Kept, kept, starts
+from inferdash.physics.capacity.settings import Setting, Shape, shape_of
+from inferdash.physics.capacity.spans import Span, exactly
+from inferdash.physics.capacity.starts import GIB, logged
 from inferdash.scenario import Scenario
 from inferdash.studies.run import memory
 

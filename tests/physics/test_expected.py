@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.amounts import amounts
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import (
+from inferdash.physics.fitted.expected import (
     edge_s,
     expected,
     expected_pass,

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.parallelism import Fabric, Layout, all_to_all_bytes, share_between, two_links_s
 from inferdash.physics.passes import decode

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inferdash.facts import library
-from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.facts.models.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.layers.latent import LatentAttention
-from inferdash.physics import batching as places
 from inferdash.physics import experts as routing
-from inferdash.physics import memory
+from inferdash.physics.capacity import memory
+from inferdash.physics.capacity.parameters import parameters
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.parameters import parameters
 from inferdash.physics.passes import Pass, decode, one_pass, prefill
 from inferdash.physics.quantization import normal_error
 from inferdash.physics.speculation import kept, speedup, tokens_per_pass
+from inferdash.physics.under_load import batching as places
 from inferdash.pricing import prompt_cache as pricing
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import batching, experts, kv_cache, quantization

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import pytest
 
 from inferdash.facts import library
-from inferdash.physics import kv_cache
+from inferdash.physics.capacity import kv_cache
 from inferdash.physics.parallelism import all_reduce_bytes, all_to_all_bytes, obstacle, pipeline_bytes
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inferdash.physics import steady_state
+from inferdash.physics.under_load import steady_state
 
 
 def test_a_batch_of_ten_by_hand() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from inferdash.facts import library
-from inferdash.physics.kv_cache import request_cache_bytes
-from inferdash.physics.tiers import break_even_bandwidth, least_tokens, reload_s, split_s
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
+from inferdash.physics.capacity.tiers import break_even_bandwidth, least_tokens, reload_s, split_s
 
 PREFILL_S = 0.8289
 """Llama 3.1 8B on an H100 at 60% of 989 Tflop/s, 32,768 tokens."""

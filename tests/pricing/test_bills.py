@@ -11,8 +11,10 @@ from genai_prices import Usage, calc_price
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferdash.facts import library, prices
-from inferdash.facts.prices import PriceList, Rates, Tier, price_list
+from inferdash.facts import library
+from inferdash.facts.money import prices
+from inferdash.facts.money.prices import price_list
+from inferdash.facts.money.rates import PriceList, Rates, Tier
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.usage import usage
 from inferdash.pricing.prompt_cache import storage_usd

@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("ibis", reason="the engine is an extra of the package: inferdash[logs]")
 
 from bench.random_logs import log_of
-from bench.sweep_bills import differs
-from inferdash.facts.price_names import edges
+from bench.sweeps.bills import differs
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.columns.engine import Engine
 from inferdash.pricing.logs.packed import Folder
 from inferdash.pricing.logs.traces import Trace

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from inferdash.facts.prices import Rates, entered
+from inferdash.facts.money.rates import Rates, entered
 from inferdash.pricing import tally
 from inferdash.pricing.dialects import documented
 from inferdash.pricing.dialects.declared import dialects

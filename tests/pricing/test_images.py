@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferdash.facts.media import Detail, image_rule, image_rules, sound_rule
+from inferdash.facts.models.media import Detail, image_rule, image_rules, sound_rule
 from inferdash.pricing.images import image_tokens, patches
 
 EXAMPLES = json.loads((Path(__file__).parent / "image_examples.json").read_text(encoding="utf-8"))

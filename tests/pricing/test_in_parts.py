@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash import shipped
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.in_parts import Parts, Work, counted_in_parts, on_dask
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.traces import Trace

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash import shipped
-from inferdash.facts.prices import KINDS, PriceList, Rates, Tier, entered
+from inferdash.facts.money.rates import KINDS, PriceList, Rates, Tier, entered
 from inferdash.pricing import kept as module
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.traces import Trace

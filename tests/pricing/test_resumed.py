@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.logs import resumed as module
 from inferdash.pricing.logs.blocks import Written
 from inferdash.pricing.logs.engines import has_packages

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from inferdash.facts.price_names import edges
-from inferdash.facts.prices import UnknownModelError, price_list
+from inferdash.facts.money.price_names import edges
+from inferdash.facts.money.prices import UnknownModelError, price_list
 from inferdash.pricing.columns.engine import Engine
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import counted

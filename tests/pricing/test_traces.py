@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inferdash.facts.prices import Rates, entered
+from inferdash.facts.money.rates import Rates, entered
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs import file_notes, pieces, traces
 from inferdash.pricing.logs.traces import Trace

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.tally import Counts, Summed, counted
 from inferdash.studies.price import own_requests

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("ibis", reason="the engine is an extra of the package: inferdash[logs]")
 
 from bench.random_logs import table_of
-from bench.sweep_bills import differs_there
+from bench.sweeps.bills import differs_there
 from inferdash.cli import main
 
 POSTGRES = os.environ.get("INFERDASH_POSTGRES", "")

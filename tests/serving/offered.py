@@ -7,9 +7,9 @@ from typing import Any, Final
 import pytest
 
 from inferdash.facts import library
-from inferdash.serving.candidates import Candidate, setups_of
-from inferdash.serving.curves import curves_of
-from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.planned.candidates import Candidate, setups_of
+from inferdash.serving.planned.curves import curves_of
+from inferdash.serving.planned.offers import Demand, Offer
 
 VLLM: Final = library.engines()["vllm"]
 CHIPS: Final = library.accelerators()

@@ -3,9 +3,9 @@
 from collections import OrderedDict
 from math import ceil
 
-from inferdash.serving.pass_times import PassTimes
-from inferdash.serving.requests import Requests
-from inferdash.serving.scheduling import Scheduling
+from inferdash.serving.simulated.pass_times import PassTimes
+from inferdash.serving.simulated.requests import Requests
+from inferdash.serving.simulated.scheduling import Scheduling
 
 
 class SlowBlocks:

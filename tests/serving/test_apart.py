@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.physics import disaggregation, steady_state
-from inferdash.physics.kv_cache import request_cache_bytes
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
+from inferdash.physics.under_load import disaggregation, steady_state
 from inferdash.scenario import Scenario
-from inferdash.serving.apart import ServedApart, Stage, Transfer, simulate_apart
-from inferdash.serving.requests import Requests, poisson, requests
-from inferdash.serving.scheduling import Routing, Scheduling
-from inferdash.serving.simulator import simulate
+from inferdash.serving.simulated.apart import ServedApart, Stage, Transfer, simulate_apart
+from inferdash.serving.simulated.requests import Requests, poisson, requests
+from inferdash.serving.simulated.scheduling import Routing, Scheduling
+from inferdash.serving.simulated.simulator import simulate
 from inferdash.studies.run.disaggregation import moved_bytes
 from inferdash.studies.run.transfer import transfer_of
 from tests.serving.one_by_one import one_by_one

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inferdash.serving.autoscaling import CALM_S, DAY_S, STEP_S, backlog, day, spare_per_s, starts_in_s
+from inferdash.serving.simulated.autoscaling import CALM_S, DAY_S, STEP_S, backlog, day, spare_per_s, starts_in_s
 
 
 def test_a_start_takes_its_weights_and_the_engine() -> None:

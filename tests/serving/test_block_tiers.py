@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inferdash.serving.pass_times import Line, PassTimes, Reading
-from inferdash.serving.requests import Requests, Texts, Turns, requests
-from inferdash.serving.scheduling import Scheduling, Tiers, Write
-from inferdash.serving.served import Served
-from inferdash.serving.simulator import simulate
+from inferdash.serving.simulated.pass_times import Line, PassTimes, Reading
+from inferdash.serving.simulated.requests import Requests, Texts, Turns, requests
+from inferdash.serving.simulated.scheduling import Scheduling, Tiers, Write
+from inferdash.serving.simulated.served import Served
+from inferdash.serving.simulated.simulator import simulate
 from tests.serving.one_by_one import one_by_one
 from tests.serving.test_prefix_cache import ANSWERS, TEXTS, coming, prompts
 from tests.serving.toys import random_times

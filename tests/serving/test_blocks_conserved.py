@@ -1,6 +1,6 @@
 """A sample of the sweep of blocks: none is lost or there twice, and host memory has the newest."""
 
-from bench.sweep_blocks import stepped, wrong
+from bench.sweeps.blocks import stepped, wrong
 from tests.serving.test_block_tiers import random_sessions
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from inferdash.physics.drafters import Method, Proposals
 from inferdash.physics.parallelism import Layout
-from inferdash.serving.candidates import Readers, setups_of
-from inferdash.serving.commands import commands, context_of
-from inferdash.serving.curves import curves_of
-from inferdash.serving.offers import Demand, Offer
+from inferdash.serving.planned.candidates import Readers, setups_of
+from inferdash.serving.planned.commands import commands, context_of
+from inferdash.serving.planned.curves import curves_of
+from inferdash.serving.planned.offers import Demand, Offer
 from tests.serving.offered import CHIPS, offer
 
 ASKED = Demand(requests_per_s=1, prompt=1000, answer=24)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.engine import Engine
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.machines.engine import Engine
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.formula import Number
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.expected import expected
 from inferdash.physics.parallelism import Layout, obstacle
 from inferdash.physics.passes import one_pass
-from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.scheduling import room_pages
+from inferdash.serving.simulated.pass_times import PassTimes, pass_times
+from inferdash.serving.simulated.scheduling import room_pages
 
 VLLM: Final = library.engines()["vllm"]
 BF16: Final = PRECISIONS["bf16"]

@@ -9,12 +9,12 @@ import pytest
 
 from bench.planning import ratios
 from inferdash.physics.drafters import Proposals
-from inferdash.serving.candidates import setups_of
-from inferdash.serving.commands import commands
-from inferdash.serving.confirming import confirmed
-from inferdash.serving.curves import curves_of
-from inferdash.serving.offers import Demand
-from inferdash.serving.planner import Plan, plan
+from inferdash.serving.planned.candidates import setups_of
+from inferdash.serving.planned.commands import commands
+from inferdash.serving.planned.confirming import confirmed
+from inferdash.serving.planned.curves import curves_of
+from inferdash.serving.planned.offers import Demand
+from inferdash.serving.planned.planner import Plan, plan
 from tests.serving.offered import CHAT, CHIPS, SLOW, offer
 
 
@@ -78,7 +78,7 @@ def test_some_of_many_groups_see_what_all_see(monkeypatch: pytest.MonkeyPatch) -
     assert best
     assert best.groups > 8
     some = confirmed(best, CHAT, given)
-    monkeypatch.setattr("inferdash.serving.confirming.SIMULATED", best.groups)
+    monkeypatch.setattr("inferdash.serving.planned.confirming.SIMULATED", best.groups)
     every = confirmed(best, CHAT, given)
     assert (some.simulated, every.simulated) == (4, best.groups)
     assert some.inter_token_latency_s.p90 == pytest.approx(every.inter_token_latency_s.p90, rel=0.05)

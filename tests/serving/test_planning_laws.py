@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.accelerator import side_by_side
-from inferdash.facts.engine import Engine
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.machines.accelerator import side_by_side
+from inferdash.facts.machines.engine import Engine
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.physics.capacity.memory import free_bytes_of_one
 from inferdash.physics.deployment import deploy
-from inferdash.physics.expected import expected, expected_pass
-from inferdash.physics.memory import free_bytes_of_one
+from inferdash.physics.fitted.expected import expected, expected_pass
 from inferdash.physics.parallelism import Layout
 from inferdash.physics.passes import one_pass
-from inferdash.serving.candidates import setups_of
-from inferdash.serving.curves import Curves, curves_of
-from inferdash.serving.placed import deployment_of, whole_pages
+from inferdash.serving.planned.candidates import setups_of
+from inferdash.serving.planned.curves import Curves, curves_of
+from inferdash.serving.planned.placed import deployment_of, whole_pages
 from tests.serving.offered import CHAT, CHIPS, SLOW, VIEWS, VLLM, cheapest, held, offer
 
 

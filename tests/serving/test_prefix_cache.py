@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash import shipped
-from inferdash.serving.pass_times import Line, PassTimes, Reading
-from inferdash.serving.prefix_cache import Blocks, Cache, Prompt, Reuse, reuse
-from inferdash.serving.radix import Radix
-from inferdash.serving.requests import Texts, requests
-from inferdash.serving.scheduling import Routing, Scheduling
-from inferdash.serving.served import Served
-from inferdash.serving.simulator import simulate
+from inferdash.serving.simulated.pass_times import Line, PassTimes, Reading
+from inferdash.serving.simulated.prefix_cache import Blocks, Cache, Prompt, Reuse, reuse
+from inferdash.serving.simulated.radix import Radix
+from inferdash.serving.simulated.requests import Texts, requests
+from inferdash.serving.simulated.scheduling import Routing, Scheduling
+from inferdash.serving.simulated.served import Served
+from inferdash.serving.simulated.simulator import simulate
 
 HERE: Final = Path(__file__).parent / "prefixes"
 ANSWERS: Final = [*csv.DictReader((HERE / "answers.csv").read_text(encoding="utf-8").splitlines())]

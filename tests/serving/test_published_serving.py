@@ -5,7 +5,7 @@ import numpy as np
 from bench.serving import closed_form_s, simulated_s
 from inferdash.facts.library import engines
 from inferdash.facts.measured import measurements
-from inferdash.physics.published import point
+from inferdash.physics.fitted.published import point
 
 
 def test_the_simulator_is_as_near_to_measurements_as_the_sum_of_passes() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inferdash.serving.requests import bursts, daily, in_turn, log_normal, poisson, requests
+from inferdash.serving.simulated.requests import bursts, daily, in_turn, log_normal, poisson, requests
 
 
 def test_random_arrivals() -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from inferdash.physics import batching
-from inferdash.serving.requests import Requests, requests
-from inferdash.serving.scheduling import Routing, Scheduling
-from inferdash.serving.served import Served
-from inferdash.serving.simulator import simulate
+from inferdash.physics.under_load import batching
+from inferdash.serving.simulated.requests import Requests, requests
+from inferdash.serving.simulated.scheduling import Routing, Scheduling
+from inferdash.serving.simulated.served import Served
+from inferdash.serving.simulated.simulator import simulate
 from tests.serving.toys import flat
 
 

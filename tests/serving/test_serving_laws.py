@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.expected import expected
 from inferdash.physics.passes import one_pass
-from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import Requests, bursts, log_normal, poisson, requests
-from inferdash.serving.scheduling import Routing, Rule, Scheduling
-from inferdash.serving.served import Served
-from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import ceiling, summary
+from inferdash.serving.simulated.pass_times import PassTimes, pass_times
+from inferdash.serving.simulated.requests import Requests, bursts, log_normal, poisson, requests
+from inferdash.serving.simulated.scheduling import Routing, Rule, Scheduling
+from inferdash.serving.simulated.served import Served
+from inferdash.serving.simulated.simulator import simulate
+from inferdash.serving.simulated.summary import ceiling, summary
 from tests.serving.one_by_one import one_by_one
 from tests.serving.toys import flat, random_times
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from inferdash.serving.requests import Turns, requests
-from inferdash.serving.scheduling import Routing, Scheduling
-from inferdash.serving.sessions import (
+from inferdash.serving.simulated.requests import Turns, requests
+from inferdash.serving.simulated.scheduling import Routing, Scheduling
+from inferdash.serving.simulated.sessions import (
     Session,
     computed_tokens,
     lanes,
@@ -13,7 +13,7 @@ from inferdash.serving.sessions import (
     prompt_tokens,
     turns_per_s,
 )
-from inferdash.serving.simulator import simulate
+from inferdash.serving.simulated.simulator import simulate
 from tests.serving.test_block_tiers import evenly
 from tests.serving.toys import flat
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.physics.deployment import deploy
 from inferdash.physics.drafters import Proposals, drafter_of, round_of
-from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import poisson, requests
-from inferdash.serving.scheduling import Scheduling
-from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import summary
+from inferdash.serving.simulated.pass_times import PassTimes, pass_times
+from inferdash.serving.simulated.requests import poisson, requests
+from inferdash.serving.simulated.scheduling import Scheduling
+from inferdash.serving.simulated.simulator import simulate
+from inferdash.serving.simulated.summary import summary
 
 VLLM: Final = library.engines()["vllm"]
 BF16: Final = PRECISIONS["bf16"]

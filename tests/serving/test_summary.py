@@ -5,10 +5,10 @@ from typing import Final
 import numpy as np
 import pytest
 
-from inferdash.serving.requests import requests
-from inferdash.serving.scheduling import Scheduling
-from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import Targets, inter_token_latency_s, percentiles, summary
+from inferdash.serving.simulated.requests import requests
+from inferdash.serving.simulated.scheduling import Scheduling
+from inferdash.serving.simulated.simulator import simulate
+from inferdash.serving.simulated.summary import Targets, inter_token_latency_s, percentiles, summary
 from tests.serving.toys import flat
 
 COMING: Final = requests([0, 2.5, 20, 30], prompt=[10, 5, 10, 900], answer=[4, 3, 1, 200])

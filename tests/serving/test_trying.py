@@ -6,12 +6,12 @@ from math import inf
 import numpy as np
 import pytest
 
-from inferdash.serving import trying
-from inferdash.serving.candidates import Candidate, setups_of
-from inferdash.serving.confirming import Confirmation, confirmed, most_per_s
-from inferdash.serving.curves import curves_of
-from inferdash.serving.offers import Demand, Offer
-from inferdash.serving.planner import plan
+from inferdash.serving.planned import trying
+from inferdash.serving.planned.candidates import Candidate, setups_of
+from inferdash.serving.planned.confirming import Confirmation, confirmed, most_per_s
+from inferdash.serving.planned.curves import curves_of
+from inferdash.serving.planned.offers import Demand, Offer
+from inferdash.serving.planned.planner import plan
 from tests.serving.offered import CHIPS, offer
 
 CHAT = Demand(requests_per_s=30, prompt=1000, answer=250, time_to_first_token_s=1, inter_token_latency_s=0.05)

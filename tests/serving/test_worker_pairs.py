@@ -6,12 +6,12 @@ from typing import Final
 import pytest
 
 from inferdash.physics.parallelism import Fabric
-from inferdash.serving.commands import commands
-from inferdash.serving.confirming import confirmed_pair
-from inferdash.serving.curves import curves_of
-from inferdash.serving.offers import Demand, Offer
-from inferdash.serving.pairs import pairs_of
-from inferdash.serving.planner import Plan, plan
+from inferdash.serving.planned.commands import commands
+from inferdash.serving.planned.confirming import confirmed_pair
+from inferdash.serving.planned.curves import curves_of
+from inferdash.serving.planned.offers import Demand, Offer
+from inferdash.serving.planned.pairs import pairs_of
+from inferdash.serving.planned.planner import Plan, plan
 from tests.serving.offered import CHIPS, offer
 
 STRICT: Final = Demand(requests_per_s=20, prompt=8000, answer=500, time_to_first_token_s=2, inter_token_latency_s=0.02)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from inferdash.serving.pass_times import Line, PassTimes, Reading
+from inferdash.serving.simulated.pass_times import Line, PassTimes, Reading
 
 
 def flat(*, pass_s: float = 1.0, context_token_s: float = 0.0, prompt_token_s: float = 0.0) -> PassTimes:

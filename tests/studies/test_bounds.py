@@ -10,10 +10,10 @@ import pytest
 
 from inferdash import links
 from inferdash.facts import library
-from inferdash.facts.precision import PRECISIONS
-from inferdash.serving.curves import curves_of
-from inferdash.serving.field import field_of
-from inferdash.serving.requests import requests
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.serving.planned.curves import curves_of
+from inferdash.serving.planned.field import field_of
+from inferdash.serving.simulated.requests import requests
 from inferdash.studies.check import own_accelerators
 from inferdash.studies.learn import batching, compute_vs_memory, experts, quantization, slots
 from inferdash.studies.price import feature_cost, prompt_cache

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from inferdash import links
-from inferdash.facts.start_log import UnreadLogError
+from inferdash.facts.machines.start_log import UnreadLogError
 from inferdash.scenario import BASE, Scenario
 from inferdash.studies.run import engine_memory as study
 from inferdash.studies.run import memory, planning

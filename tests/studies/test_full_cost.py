@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from inferdash import links
 from inferdash.facts import library
-from inferdash.facts.power import power_curve
-from inferdash.facts.purchases import taken
-from inferdash.facts.rents import age
+from inferdash.facts.machines.power import power_curve
+from inferdash.facts.money.purchases import taken
+from inferdash.facts.money.rents import age
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import energy
 from inferdash.studies.price import dated, extras, feature_cost, limits, ownership, session

@@ -3,8 +3,8 @@
 import pytest
 
 from inferdash import links
-from inferdash.facts.accelerator import FAMILIES
 from inferdash.facts.library import accelerators
+from inferdash.facts.machines.accelerator import FAMILIES
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.check import kinds
 from inferdash.studies.learn import compute_vs_memory

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inferdash.physics.parameters import mtp_parameters, mtp_table_copies
+from inferdash.physics.capacity.parameters import mtp_parameters, mtp_table_copies
 from inferdash.scenario import Scenario
 from inferdash.studies.check import model
 

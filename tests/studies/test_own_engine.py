@@ -12,8 +12,8 @@ import pytest
 
 from inferdash.cli import main
 from inferdash.facts import library
-from inferdash.facts.engine import Engine
-from inferdash.physics.served import usable
+from inferdash.facts.machines.engine import Engine
+from inferdash.physics.under_load.served import usable
 from inferdash.studies.check import own_engine, score
 from inferdash.studies.check.score import QUANTITIES
 

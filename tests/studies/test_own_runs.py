@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from inferdash.facts.engine import Engine
-from inferdash.physics.served import usable
+from inferdash.facts.machines.engine import Engine
+from inferdash.physics.under_load.served import usable
 from inferdash.scenario import BASE
 from inferdash.studies.check import own_runs, score
 from inferdash.studies.check.own_runs import OwnRuns

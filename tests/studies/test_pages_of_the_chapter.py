@@ -10,11 +10,11 @@ import pytest
 from inferdash import links
 from inferdash.facts import library
 from inferdash.facts.example import Example
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.layers.feed_forward import distinct_experts
-from inferdash.physics import batching as batching_physics
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
 from inferdash.physics.deployment import deploy
-from inferdash.physics.kv_cache import request_cache_bytes
+from inferdash.physics.under_load import batching as batching_physics
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import batching, experts, kv_cache, quantization
 from inferdash.studies.price import prompt_cache

@@ -6,7 +6,7 @@ from inferdash import links
 from inferdash.facts import library
 from inferdash.physics.parallelism import Layout
 from inferdash.scenario import BASE, Scenario
-from inferdash.serving.candidates import Failure
+from inferdash.serving.planned.candidates import Failure
 from inferdash.studies.report import report
 from inferdash.studies.run import plan, planning, serving, upkeep
 from inferdash.studies.run.plan import Meeting

@@ -9,8 +9,8 @@ import pytest
 from inferdash.cli import main
 from inferdash.facts.measured import measurements
 from inferdash.physics import named
-from inferdash.physics.expected import expected_prefill
-from inferdash.physics.served import usable
+from inferdash.physics.fitted.expected import expected_prefill
+from inferdash.physics.under_load.served import usable
 from inferdash.scenario import Scenario
 from inferdash.studies.check import score
 from inferdash.studies.expected import server_of

@@ -17,7 +17,7 @@ import pytest
 from inferdash.pricing.logs.traces import Trace
 from inferdash.scenario import Scenario
 from inferdash.studies.price import own_requests, traffic
-from inferdash.ui import heavy
+from inferdash.ui.hosting import heavy
 
 
 class StoppedError(BaseException):

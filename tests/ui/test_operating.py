@@ -10,8 +10,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.runtime.app_session import AppSessionState
 
-from inferdash.ui import draining, metrics
-from inferdash.ui.server import ERRORS, MIDDLEWARE, ROUTES
+from inferdash.ui.hosting import draining, metrics
+from inferdash.ui.hosting.server import ERRORS, MIDDLEWARE, ROUTES
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from bench.sweep_links import query
+from bench.sweeps.links import query
 from inferdash import cards, links, pairs
 from inferdash.studies import comparison
 from inferdash.studies.report import PAGES
-from inferdash.ui.preview import ROUTES as PREVIEWS
-from inferdash.ui.server import ROUTES
+from inferdash.ui.hosting.preview import ROUTES as PREVIEWS
+from inferdash.ui.hosting.server import ROUTES
 from tests.scenarios import valid
 
 FORWARDED = {"x-forwarded-proto": "https", "x-forwarded-host": "example.org", "x-forwarded-prefix": "/tools/inference"}

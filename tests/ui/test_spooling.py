@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 from streamlit import runtime
 
-from inferdash.ui import spooling
+from inferdash.ui.hosting import spooling
 
 CONTENT = b'{"a": 1}\n' * 5000
 HEAD = (

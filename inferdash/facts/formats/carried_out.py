@@ -3,9 +3,9 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from inferdash.facts.architecture import Architecture
 from inferdash.facts.formats import gguf
-from inferdash.facts.precision import FILES, MATRICES, PRECISIONS, Precision, Share
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.models.precision import FILES, MATRICES, PRECISIONS, Precision, Share
 
 _MODELS_KEPT = 256
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from inferdash.facts.architecture import Architecture
 from inferdash.facts.formats.modules import Module, modules
 from inferdash.facts.formats.rules import collected
 from inferdash.facts.formats.stored import SINGLE, WIDE, Stored
-from inferdash.facts.precision import Share
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.models.precision import Share
 from inferdash.layers.feed_forward import Experts
 
 TYPES: Final[dict[str, Stored]] = {

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from inferdash.facts.architecture import Architecture, Blocks
-from inferdash.facts.precision import Kind
+from inferdash.facts.models.architecture import Architecture, Blocks
+from inferdash.facts.models.precision import Kind
 from inferdash.layers.matrix import Matrix
 
 _JOINED = 2

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Final, TypeAlias
 
-from inferdash.facts.architecture import Architecture, Blocks
 from inferdash.facts.formats import names
 from inferdash.facts.formats.modules import Module, modules
 from inferdash.facts.formats.stored import WIDE, Stored
-from inferdash.facts.precision import PRECISIONS, Kind, Rate, Share
+from inferdash.facts.models.architecture import Architecture, Blocks
+from inferdash.facts.models.precision import PRECISIONS, Kind, Rate, Share
 
 LINEAR: Final[tuple[Kind, ...]] = ("attention", "dense", "shared", "experts")
 """What methods mean by the linear layers of a model: its matrices without tables and routers."""

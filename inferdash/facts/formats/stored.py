@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from inferdash.facts.precision import Rate
+from inferdash.facts.models.precision import Rate
 
 
 @dataclass(frozen=True)

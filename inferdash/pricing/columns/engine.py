@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.columns.blocks import BLOCK, Block, RowBlock
 from inferdash.pricing.columns.cells import CENT
 from inferdash.pricing.columns.kinds import JsonLines, Kind, Parquet, Pieces, TableLines

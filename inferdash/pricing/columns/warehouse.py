@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import ibis
 
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.columns.cells import Column, Form, Value
 from inferdash.pricing.columns.flat import relevant, says
 from inferdash.pricing.columns.kinds import as_record

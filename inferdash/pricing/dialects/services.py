@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from inferdash.facts.prices import SERVICES
+from inferdash.facts.money.prices import SERVICES
 from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.shapes import Path
 from inferdash.pricing.logs.values import UnreadLineError

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from inferdash.facts.prices import PriceList
+from inferdash.facts.money.rates import PriceList
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.tally import Counts, Group, bill
 

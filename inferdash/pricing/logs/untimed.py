@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from inferdash.facts.price_names import edges
+from inferdash.facts.money.price_names import edges
 from inferdash.pricing.replay import Request
 from inferdash.pricing.tally import Group, Summed, Sums
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.engine import Band, Engine
+from inferdash.facts.machines.engine import Band, Engine
 from inferdash.formula import unrecorded
 from inferdash.scenario import Scenario, measured
 from inferdash.scenario.measured import KINDS, LONGEST, MOST, Measured

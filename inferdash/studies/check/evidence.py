@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.accelerator import FAMILIES
+from inferdash.facts.machines.accelerator import FAMILIES
 from inferdash.facts.measured import PHASES, WAYS, Measurement, measurements
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.check import verdict

@@ -4,7 +4,7 @@ from math import log
 from typing import Any, Final
 
 from inferdash.facts import library
-from inferdash.facts.accelerator import FAMILIES, Accelerator
+from inferdash.facts.machines.accelerator import FAMILIES, Accelerator
 from inferdash.scenario import OWN, Scenario
 
 _WEIGHTS: Final = {"bandwidth": 1.0, "memory": 0.5, "peak": 1.0}

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.architecture import Architecture
 from inferdash.facts.formats.carried_out import in_model
-from inferdash.facts.precision import PRECISIONS
+from inferdash.facts.models.architecture import Architecture
+from inferdash.facts.models.precision import PRECISIONS
 from inferdash.formula import Number, remembered, section
 from inferdash.layers.counts import Counts
-from inferdash.physics import kv_cache, memory
-from inferdash.physics.parameters import (
+from inferdash.physics.capacity import kv_cache, memory
+from inferdash.physics.capacity.parameters import (
     bytes_in_format,
     checkpoint_bytes,
     mtp_parameters,

@@ -5,8 +5,8 @@ from math import ceil, inf
 from typing import Final
 
 from inferdash import quantities
-from inferdash.physics import memory
-from inferdash.physics.expected import expected, expected_prefill
+from inferdash.physics.capacity import memory
+from inferdash.physics.fitted.expected import expected, expected_prefill
 from inferdash.physics.passes import decode, prefill
 from inferdash.pricing import feature
 from inferdash.pricing.feature import Turn

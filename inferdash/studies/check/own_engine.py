@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 import tomli_w
 
-from inferdash.facts.engine import Bands, Engine
+from inferdash.facts.machines.engine import Bands, Engine
 from inferdash.physics import named
-from inferdash.physics.calibration import IN_A_PREFILL, PARTS, moved, parts_of
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.expected import ExpectedPass, expected, expected_prefill, factor_needed
+from inferdash.physics.fitted.calibration import IN_A_PREFILL, PARTS, moved, parts_of
+from inferdash.physics.fitted.expected import ExpectedPass, expected, expected_prefill, factor_needed
 from inferdash.studies.check.score import On, machine_of, tested, whole_number
 
 HELD: Final = 0.8

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from inferdash import quantities
-from inferdash.facts.engine import Engine
+from inferdash.facts.machines.engine import Engine
 from inferdash.formula import recording
 from inferdash.pricing.logs.packed import Readable
 from inferdash.scenario import Scenario

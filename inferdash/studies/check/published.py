@@ -4,13 +4,13 @@ from dataclasses import fields
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.engine import Engine
+from inferdash.facts.machines.engine import Engine
 from inferdash.facts.measured import Measurement
 from inferdash.formula import section
-from inferdash.physics.closed_loop import expected_of_load
-from inferdash.physics.expected import ExpectedPass, expected_pass, server_s
-from inferdash.physics.published import SERVED, point
-from inferdash.physics.served import served
+from inferdash.physics.fitted.expected import ExpectedPass, expected_pass, server_s
+from inferdash.physics.fitted.published import SERVED, point
+from inferdash.physics.under_load.closed_loop import expected_of_load
+from inferdash.physics.under_load.served import served
 from inferdash.studies.expected import PARTS
 from inferdash.studies.numbers import Row, Table
 

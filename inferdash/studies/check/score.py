@@ -9,15 +9,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.engine import Band, Engine
+from inferdash.facts.machines.engine import Band, Engine
 from inferdash.physics import named
-from inferdash.physics.closed_loop import Load, LoadTest, Told, expected_of_load, intake_of
 from inferdash.physics.deployment import Deployment, deploy
-from inferdash.physics.expected import edge_s, expected, expected_prefill, server_s, uncertain_part
+from inferdash.physics.fitted.expected import edge_s, expected, expected_prefill, server_s, uncertain_part
 from inferdash.physics.parallelism import obstacle
-from inferdash.physics.served import shared_layout
+from inferdash.physics.under_load.closed_loop import Load, LoadTest, Told, expected_of_load, intake_of
+from inferdash.physics.under_load.served import shared_layout
 from inferdash.serving import load_files
-from inferdash.serving.at_rate import at_rate
+from inferdash.serving.simulated.at_rate import at_rate
 
 COLUMNS: Final = (
     *("model", "accelerator", "engine", "engine_version", "weights", "kv", "gpus"),

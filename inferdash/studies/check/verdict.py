@@ -11,7 +11,7 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.engine import Bands
+from inferdash.facts.machines.engine import Bands
 from inferdash.facts.measured import Measurement, measurements
 from inferdash.formula import remembered
 from inferdash.layers.feed_forward import Experts

@@ -8,10 +8,12 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.formula import Number, remembered, section
-from inferdash.physics import batching, memory, request
+from inferdash.physics import request
+from inferdash.physics.capacity import memory
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import decode, prefill
+from inferdash.physics.under_load import batching
 from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies import expected, ratios
 from inferdash.studies.capacity import apart, batch_of, fewest, that_fit

@@ -6,9 +6,10 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts.library import models
 from inferdash.formula import remembered, section
-from inferdash.physics import memory, request, roofline
+from inferdash.physics import request, roofline
+from inferdash.physics.capacity import memory
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
 from inferdash.physics.deployment import deploy
-from inferdash.physics.kv_cache import request_cache_bytes
 from inferdash.physics.passes import Bound, Pass, decode, prefill
 from inferdash.scenario import SHARE, Scenario
 from inferdash.scenario.marks import AUTO

@@ -5,11 +5,11 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.carbon import grids
-from inferdash.facts.power import power_curve
-from inferdash.physics import memory
-from inferdash.physics.energy import Energy, in_service, tokens_per_joule
-from inferdash.physics.expected import expected
+from inferdash.facts.machines.power import power_curve
+from inferdash.facts.money.carbon import grids
+from inferdash.physics.capacity import memory
+from inferdash.physics.fitted.energy import Energy, in_service, tokens_per_joule
+from inferdash.physics.fitted.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Row, Table

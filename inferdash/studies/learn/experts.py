@@ -8,11 +8,11 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.models.architecture import Architecture
 from inferdash.formula import remembered, section
 from inferdash.layers.feed_forward import Experts, GatedFeedForward, distinct_experts
 from inferdash.physics import experts as physics
-from inferdash.physics import memory
+from inferdash.physics.capacity import memory
 from inferdash.physics.deployment import Deployment, deploy
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in

@@ -6,9 +6,9 @@ from typing import Final
 from inferdash import quantities
 from inferdash.formula import recording
 from inferdash.layers.counts import Counts
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
+from inferdash.physics.capacity.parameters import bytes_in_format
 from inferdash.physics.host_experts import host_read_bytes, layers_with_experts, with_host_s
-from inferdash.physics.kv_cache import request_cache_bytes
-from inferdash.physics.parameters import bytes_in_format
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Row, Table, show

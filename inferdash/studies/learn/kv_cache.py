@@ -6,12 +6,12 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.architecture import Architecture
+from inferdash.facts.models.architecture import Architecture
 from inferdash.formula import remembered, section
 from inferdash.layers.feed_forward import Experts
 from inferdash.layers.grouped import GroupedAttention
 from inferdash.layers.kinds import Attention
-from inferdash.physics import kv_cache, memory
+from inferdash.physics.capacity import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario

@@ -8,10 +8,11 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.accelerator import Accelerator
-from inferdash.facts.precision import FILES, PRECISIONS, Precision
+from inferdash.facts.machines.accelerator import Accelerator
+from inferdash.facts.models.precision import FILES, PRECISIONS, Precision
 from inferdash.formula import remembered, section
-from inferdash.physics import kv_cache, memory, quantization
+from inferdash.physics import quantization
+from inferdash.physics.capacity import kv_cache, memory
 from inferdash.physics.deployment import Deployment
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario, numbers_in

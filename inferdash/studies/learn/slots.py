@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.physics import batching
+from inferdash.physics.under_load import batching
 from inferdash.scenario import Scenario, numbers_in
 from inferdash.studies.learn.batching import Batching
 from inferdash.studies.numbers import Row, Table

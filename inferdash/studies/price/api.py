@@ -4,8 +4,9 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.caching import CachingRules, Lifetime
-from inferdash.facts.prices import PriceList, Rates, UnknownModelError
+from inferdash.facts.money.caching import CachingRules, Lifetime
+from inferdash.facts.money.prices import UnknownModelError
+from inferdash.facts.money.rates import PriceList, Rates
 from inferdash.scenario import OWN, Scenario
 
 _MOST_READ: Final = 0.99

@@ -6,8 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from inferdash.facts.price_names import longest, meant
-from inferdash.facts.prices import KINDS, PriceList, UnknownModelError, price_list
+from inferdash.facts.money.price_names import longest, meant
+from inferdash.facts.money.prices import UnknownModelError, price_list
+from inferdash.facts.money.rates import KINDS, PriceList
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.replay import Replay
 from inferdash.pricing.tally import Counts, Group, as_totals, bills

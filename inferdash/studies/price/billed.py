@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.price_names import meant
-from inferdash.facts.prices import Kind, PriceList, UnknownModelError, price_list
+from inferdash.facts.money.price_names import meant
+from inferdash.facts.money.prices import UnknownModelError, price_list
+from inferdash.facts.money.rates import Kind, PriceList
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.replay import Replay
 from inferdash.pricing.tally import Counts, Group, bills

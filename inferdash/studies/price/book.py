@@ -1,7 +1,7 @@
 """A price book of the reader's: what is in it, and what one looks like."""
 
 from inferdash import quantities
-from inferdash.facts.price_books import PriceBook
+from inferdash.facts.money.price_books import PriceBook
 from inferdash.studies.numbers import Row, Table
 
 INTRO = (

@@ -4,8 +4,8 @@ from datetime import date, timedelta
 from typing import Final
 
 from inferdash import quantities
-from inferdash.facts import prices
-from inferdash.facts.rents import age
+from inferdash.facts.money import prices
+from inferdash.facts.money.rents import age
 from inferdash.scenario import OWN, Scenario
 
 _LATE: Final = timedelta(days=31)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from inferdash import quantities
-from inferdash.facts.media import Detail, ImageRule, image_rule, sound_rule
+from inferdash.facts.models.media import Detail, ImageRule, image_rule, sound_rule
 from inferdash.pricing.agents import Loop, attempts, further_calls, usd_per_accepted
 from inferdash.pricing.feature import Turn
 from inferdash.pricing.images import image_tokens

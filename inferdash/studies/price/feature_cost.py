@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.prices import PriceList, Rates
+from inferdash.facts.money.rates import PriceList, Rates
 from inferdash.formula import remembered, section
 from inferdash.pricing import feature
 from inferdash.scenario import OWN, Scenario

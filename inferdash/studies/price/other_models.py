@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.prices import PriceList
+from inferdash.facts.money.rates import PriceList
 from inferdash.pricing import feature
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Row, Table

@@ -12,7 +12,7 @@ from inferdash.pricing.logs.packed import Readable
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import UNTIMED
 from inferdash.scenario import Scenario
-from inferdash.serving.requests import Requests, Texts, Turns, requests
+from inferdash.serving.simulated.requests import Requests, Texts, Turns, requests
 from inferdash.studies.run import sessions
 from inferdash.studies.run.serving import Serving, study_of
 from inferdash.studies.run.simulation import Run, run_of

@@ -9,13 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.carbon import grids
-from inferdash.facts.power import power_curve
-from inferdash.facts.purchases import days
-from inferdash.facts.rents import KINDS, age, quartiles
-from inferdash.physics import memory
-from inferdash.physics.energy import in_service
-from inferdash.physics.expected import expected
+from inferdash.facts.machines.power import power_curve
+from inferdash.facts.money.carbon import grids
+from inferdash.facts.money.purchases import days
+from inferdash.facts.money.rents import KINDS, age, quartiles
+from inferdash.physics.capacity import memory
+from inferdash.physics.fitted.energy import in_service
+from inferdash.physics.fitted.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.pricing import feature
 from inferdash.pricing.break_even import Way, break_evens, cheaper_from

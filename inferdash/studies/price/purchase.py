@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from inferdash.facts.purchases import ALONE, taken
+from inferdash.facts.money.purchases import ALONE, taken
 from inferdash.scenario import Scenario
 
 WITH_SERVER: Final = 1.35

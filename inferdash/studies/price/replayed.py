@@ -4,7 +4,7 @@ from collections.abc import Collection
 from decimal import Decimal
 
 from inferdash import quantities
-from inferdash.facts.prices import PriceList
+from inferdash.facts.money.rates import PriceList
 from inferdash.pricing.logs.recorded import Recorded
 from inferdash.pricing.replay import Replay
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.prices import PriceList
+from inferdash.facts.money.rates import PriceList
 from inferdash.pricing import feature
 from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Row, Table

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from inferdash.facts.prices import PriceList
+from inferdash.facts.money.rates import PriceList
 from inferdash.pricing import feature
 from inferdash.pricing.feature import MARKINGS, Cache, Prompt, Turn, Turns
 from inferdash.scenario import OWN, Scenario, counts

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.price_names import edges, longest
-from inferdash.facts.prices import PriceList, Rates
+from inferdash.facts.money.price_names import edges, longest
+from inferdash.facts.money.rates import PriceList, Rates
 from inferdash.pricing.feature import DAYS
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.blocks import NAMES, SAY_IT, Written

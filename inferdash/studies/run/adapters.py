@@ -5,8 +5,14 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.formula import recording
-from inferdash.physics.adapters import adapter_parameters, adapter_pass_s, adapters_bytes, distinct_adapters, ends_of
-from inferdash.physics.memory import largest_batch
+from inferdash.physics.capacity.adapters import (
+    adapter_parameters,
+    adapter_pass_s,
+    adapters_bytes,
+    distinct_adapters,
+    ends_of,
+)
+from inferdash.physics.capacity.memory import largest_batch
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import Row, Table, show

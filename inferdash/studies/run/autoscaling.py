@@ -8,7 +8,7 @@ import numpy as np
 from inferdash import quantities
 from inferdash.formula import recording
 from inferdash.scenario import Scenario
-from inferdash.serving.autoscaling import DAY_S, Day, day, starts_in_s
+from inferdash.serving.simulated.autoscaling import DAY_S, Day, day, starts_in_s
 from inferdash.studies.numbers import Row, Table, show
 from inferdash.studies.run.simulation import HOURS, ceiling_per_s
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.formula import unrecorded
-from inferdash.physics import disaggregation as physics
-from inferdash.physics.kv_cache import request_cache_bytes
-from inferdash.physics.steady_state import carried_per_s, interrupted_pass_s
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
+from inferdash.physics.under_load import disaggregation as physics
+from inferdash.physics.under_load.steady_state import carried_per_s, interrupted_pass_s
 from inferdash.scenario import Scenario
-from inferdash.serving.pass_times import PassTimes
-from inferdash.serving.requests import Floats
-from inferdash.serving.summary import prompt_s, tokens_s
+from inferdash.serving.simulated.pass_times import PassTimes
+from inferdash.serving.simulated.requests import Floats
+from inferdash.serving.simulated.summary import prompt_s, tokens_s
 from inferdash.studies.numbers import Row, Table, show
 from inferdash.studies.run.simulation import ceilings_per_s, prefill_of, scheduling, times_of
 from inferdash.studies.run.transfer import link_carries_per_s, link_of, moved_tokens, transfer_s

@@ -5,12 +5,15 @@ from math import log
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts import library, start_log
-from inferdash.facts.start_log import StartLog
+from inferdash.facts import library
+from inferdash.facts.machines import start_log
+from inferdash.facts.machines.start_log import StartLog
 from inferdash.formula import section
-from inferdash.physics.engine_memory import Kept, Span, exactly, kept, seen_bytes
-from inferdash.physics.memory import cache_bytes_of_one
-from inferdash.physics.starts import GIB, LoggedStart, logged
+from inferdash.physics.capacity.engine_memory import Kept, kept
+from inferdash.physics.capacity.memory import cache_bytes_of_one
+from inferdash.physics.capacity.settings import seen_bytes
+from inferdash.physics.capacity.spans import Span, exactly
+from inferdash.physics.capacity.starts import GIB, LoggedStart, logged
 from inferdash.scenario import BASE, Scenario, in_memory
 from inferdash.studies.numbers import Estimate, Row, Table
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from inferdash.formula import remembered, section
-from inferdash.physics import batching
+from inferdash.physics.under_load import batching
 from inferdash.scenario import Scenario
-from inferdash.serving import summary as summaries
-from inferdash.serving.summary import Summary
+from inferdash.serving.simulated import summary as summaries
+from inferdash.serving.simulated.summary import Summary
 from inferdash.studies.numbers import number, part
 from inferdash.studies.run.simulation import Run, ceiling_per_s, run
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.precision import CACHE_PRECISIONS, PRECISIONS
+from inferdash.facts.models.precision import CACHE_PRECISIONS, PRECISIONS
 from inferdash.formula import remembered, section
-from inferdash.physics import kv_cache, memory
+from inferdash.physics.capacity import kv_cache, memory
 from inferdash.physics.parallelism import obstacle
 from inferdash.physics.passes import decode
 from inferdash.scenario import Scenario

@@ -8,16 +8,16 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.facts.formats.carried_out import in_model
-from inferdash.facts.precision import PRECISIONS
-from inferdash.facts.rents import age
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.facts.money.rents import age
 from inferdash.pricing.feature import HOURS
 from inferdash.scenario import Scenario
 from inferdash.scenario.operation import CONFIDENCE
 from inferdash.scenario.speculating import METHODS
-from inferdash.serving.candidates import Candidate, Failure, Readers
-from inferdash.serving.confirming import Confirmation
-from inferdash.serving.offers import NODE
-from inferdash.serving.planner import Plan
+from inferdash.serving.planned.candidates import Candidate, Failure, Readers
+from inferdash.serving.planned.confirming import Confirmation
+from inferdash.serving.planned.offers import NODE
+from inferdash.serving.planned.planner import Plan
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
 from inferdash.studies.run.planning import FREE_LINK, confidence, obstacle, planned, server_s, spans, starts

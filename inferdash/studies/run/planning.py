@@ -7,24 +7,24 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts import library
 from inferdash.formula import Number, section, unrecorded
-from inferdash.physics import disaggregation, steady_state
-from inferdash.physics.confidence import FIRSTS, slower
 from inferdash.physics.deployment import Deployment
-from inferdash.physics.expected import expected_pass
+from inferdash.physics.fitted.confidence import FIRSTS, slower
+from inferdash.physics.fitted.expected import expected_pass
 from inferdash.physics.parallelism import Fabric, Layout
 from inferdash.physics.passes import one_pass
+from inferdash.physics.under_load import disaggregation, steady_state
 from inferdash.scenario import BASE, Scenario
 from inferdash.scenario.disaggregating import SAME
 from inferdash.scenario.speculating import NONE, SPECULATED
-from inferdash.serving import planner
-from inferdash.serving.candidates import Candidate, Readers
-from inferdash.serving.commands import SLACK, Command, commands
-from inferdash.serving.confirming import Known
-from inferdash.serving.curves import Curves, curves_of
-from inferdash.serving.offers import NODE, Demand, Offer, Room, started_for
-from inferdash.serving.placed import deployment_of
-from inferdash.serving.planner import Plan
-from inferdash.serving.requests import Floats
+from inferdash.serving.planned import planner
+from inferdash.serving.planned.candidates import Candidate, Readers
+from inferdash.serving.planned.commands import SLACK, Command, commands
+from inferdash.serving.planned.confirming import Known
+from inferdash.serving.planned.curves import Curves, curves_of
+from inferdash.serving.planned.offers import NODE, Demand, Offer, Room, started_for
+from inferdash.serving.planned.placed import deployment_of
+from inferdash.serving.planned.planner import Plan
+from inferdash.serving.simulated.requests import Floats
 from inferdash.studies.kept import Kept
 from inferdash.studies.run.simulation import only
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from inferdash.formula import remembered
-from inferdash.physics.confidence import AS_EXPECTED, Slower, edge
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.confidence import AS_EXPECTED, Slower, edge
+from inferdash.physics.fitted.expected import expected
 from inferdash.scenario import Scenario
 from inferdash.scenario.agents import SESSIONS
 from inferdash.studies.check import verdict

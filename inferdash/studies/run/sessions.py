@@ -7,8 +7,8 @@ import numpy as np
 from inferdash import quantities
 from inferdash.scenario import Scenario
 from inferdash.scenario.agents import SESSIONS
-from inferdash.serving.requests import Floats
-from inferdash.serving.summary import percentiles
+from inferdash.serving.simulated.requests import Floats
+from inferdash.serving.simulated.summary import percentiles
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, show
 from inferdash.studies.run import plan

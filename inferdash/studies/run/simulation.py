@@ -8,23 +8,23 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash.formula import unrecorded
-from inferdash.physics.confidence import AS_EXPECTED, Slower
+from inferdash.physics.capacity.kv_cache import request_cache_bytes
+from inferdash.physics.capacity.tiers import HOST_REACHED, LATENCY_S
 from inferdash.physics.drafters import beside
-from inferdash.physics.kv_cache import request_cache_bytes
-from inferdash.physics.tiers import HOST_REACHED, LATENCY_S
+from inferdash.physics.fitted.confidence import AS_EXPECTED, Slower
 from inferdash.scenario import BASE, Scenario
 from inferdash.scenario.agents import SESSIONS
 from inferdash.scenario.disaggregating import DISAGGREGATED
 from inferdash.scenario.machine import Machine
 from inferdash.scenario.speculating import SPECULATED
-from inferdash.serving.apart import FIRST_FROM_DECODE, ServedApart, Stage, simulate_apart
-from inferdash.serving.pass_times import PassTimes, pass_times
-from inferdash.serving.requests import Ints, Requests, Turns, bursts, daily, log_normal, poisson, requests
-from inferdash.serving.scheduling import Routing, Rule, Scheduling, Tiers, Write, room_pages
-from inferdash.serving.served import Served
-from inferdash.serving.sessions import Lanes, Session, lanes
-from inferdash.serving.simulator import simulate
-from inferdash.serving.summary import Summary, Targets, prompt_s, summary
+from inferdash.serving.simulated.apart import FIRST_FROM_DECODE, ServedApart, Stage, simulate_apart
+from inferdash.serving.simulated.pass_times import PassTimes, pass_times
+from inferdash.serving.simulated.requests import Ints, Requests, Turns, bursts, daily, log_normal, poisson, requests
+from inferdash.serving.simulated.scheduling import Routing, Rule, Scheduling, Tiers, Write, room_pages
+from inferdash.serving.simulated.served import Served
+from inferdash.serving.simulated.sessions import Lanes, Session, lanes
+from inferdash.serving.simulated.simulator import simulate
+from inferdash.serving.simulated.summary import Summary, Targets, prompt_s, summary
 from inferdash.studies.expected import server_of
 from inferdash.studies.run.transfer import link_carries_per_s, transfer_of
 

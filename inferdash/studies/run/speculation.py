@@ -6,10 +6,10 @@ from typing import Any, Final
 import numpy as np
 
 from inferdash import quantities
-from inferdash.facts.acceptance import LONGEST, curves
+from inferdash.facts.models.acceptance import LONGEST, curves
 from inferdash.formula import Number, unrecorded
 from inferdash.physics.drafters import Proposals, beside, round_of
-from inferdash.physics.expected import expected_pass
+from inferdash.physics.fitted.expected import expected_pass
 from inferdash.physics.passes import decode
 from inferdash.physics.speculation import speedup
 from inferdash.scenario import Scenario

@@ -5,10 +5,10 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.formula import recording
-from inferdash.physics.tiers import TB, break_even_bandwidth, least_tokens, reload_s
+from inferdash.physics.capacity.tiers import TB, break_even_bandwidth, least_tokens, reload_s
 from inferdash.scenario import Scenario
 from inferdash.scenario.agents import SESSIONS
-from inferdash.serving.summary import prompt_s
+from inferdash.serving.simulated.summary import prompt_s
 from inferdash.studies.numbers import Row, Table, show
 from inferdash.studies.run.simulation import Run, run
 

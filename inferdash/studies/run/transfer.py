@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from inferdash.physics import disaggregation
-from inferdash.physics.disaggregation import part_bytes
 from inferdash.physics.parallelism import Fabric
+from inferdash.physics.under_load import disaggregation
+from inferdash.physics.under_load.disaggregation import part_bytes
 from inferdash.scenario import Scenario
-from inferdash.serving.apart import Transfer
-from inferdash.serving.requests import Requests
+from inferdash.serving.simulated.apart import Transfer
+from inferdash.serving.simulated.requests import Requests
 
 
 def link_of(scenario: Scenario, prefill: Scenario) -> Fabric | None:

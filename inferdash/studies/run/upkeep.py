@@ -6,18 +6,18 @@ from typing import Final
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.carbon import grids
-from inferdash.facts.power import power_curve
-from inferdash.facts.precision import PRECISIONS
-from inferdash.facts.purchases import days
+from inferdash.facts.machines.power import power_curve
+from inferdash.facts.models.precision import PRECISIONS
+from inferdash.facts.money.carbon import grids
+from inferdash.facts.money.purchases import days
 from inferdash.physics.deployment import deploy
-from inferdash.physics.energy import bands, in_service
-from inferdash.physics.expected import expected
+from inferdash.physics.fitted.energy import bands, in_service
+from inferdash.physics.fitted.expected import expected
 from inferdash.physics.passes import decode
 from inferdash.pricing import feature
 from inferdash.pricing.ownership import Purchase, mean_watts, owned, site_kwh
 from inferdash.scenario import Scenario
-from inferdash.serving.candidates import Candidate
+from inferdash.serving.planned.candidates import Candidate
 from inferdash.studies.numbers import Row, Table
 from inferdash.studies.price.purchase import price_of_gpu
 from inferdash.studies.run.planning import FREE_LINK, planned, spans

@@ -1,0 +1,1 @@
+"""What `make sweep` runs, a file a topic."""

@@ -1,0 +1,1 @@
+"""What models run on: accelerators and engines, their memory and their power."""

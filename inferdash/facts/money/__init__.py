@@ -1,0 +1,1 @@
+"""What is charged: prices of APIs by day, rents, purchases, and what a kilowatt-hour stands for."""

@@ -1,0 +1,1 @@
+"""What memory holds: parameters, caches, what an engine keeps for itself."""

@@ -1,0 +1,1 @@
+"""What a reader enters: fields, files, measurements, variants."""
