@@ -2,6 +2,7 @@
 
 from inferdash.scenario import BASE, Scenario
 from inferdash.studies.kept import Kept
+from inferdash.studies.run import planning
 
 
 def test_the_least_recently_asked_for_give_way() -> None:
@@ -24,3 +25,16 @@ def test_the_least_recently_asked_for_give_way() -> None:
     assert kept(BASE.model_copy(update={"prompt": 50})) == 50  # one is kept, however large
     assert kept(BASE.model_copy(update={"prompt": 50})) == 50
     assert worked_out.count(50) == 1
+
+
+def test_a_plan_does_not_need_that_all_it_kept_is_still_there() -> None:
+    """What curves carry within the targets stays when the curves themselves gave way to others, or two made them."""
+    scenario = Scenario(considered=("h100-sxm",), load=3)
+    before = planning.planned(scenario)
+    vars(vars(planning)["_curves"])["_found"].clear()
+    after = planning.planned(scenario.model_copy(update={"load": 3.01}))
+    assert before
+    assert after
+    assert before.best
+    assert after.best
+    assert (after.best.accelerator, after.best.gpus) == (before.best.accelerator, before.best.gpus)

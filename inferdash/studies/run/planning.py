@@ -127,7 +127,7 @@ def _planned(scenario: Scenario) -> Plan | None:
         asked, given = demand(scenario), offer(scenario)
         if _scored(scenario) > _KEPT_OF_ONE:
             return planner.plan(asked, given, seed=scenario.seed)
-        kept, within = _curves(only(scenario, _SHAPE)), _within(only(scenario, _TARGETED))
+        kept, within = _within(only(scenario, _TARGETED))
         groups = dict(kept.groups)
         found = planner.plan(
             asked, given, blocks=kept.blocks, within=lambda one, _: within[one], known=groups, seed=scenario.seed
@@ -159,13 +159,13 @@ _curves: Final = Kept(_curved, _scored, most=_KEPT)
 """By scenario: a reader turns load and targets more than what is chosen from, and compares a few answers."""
 
 
-def _carried(scenario: Scenario) -> dict[Curves, Floats]:
-    asked = demand(scenario)
-    return {one: one.within(asked) for one in _curves(only(scenario, _SHAPE)).blocks}
+def _carried(scenario: Scenario) -> tuple[_Curved, dict[Curves, Floats]]:
+    asked, curved = demand(scenario), _curves(only(scenario, _SHAPE))
+    return curved, {one: one.within(asked) for one in curved.blocks}
 
 
 _within: Final = Kept(_carried, _scored, most=_KEPT)
-"""The same curves by scenario, each with what it carries within the targets."""
+"""The same curves by scenario, with what each carries within the targets: of these curves, not of later ones."""
 
 
 def demand(scenario: Scenario) -> Demand:
