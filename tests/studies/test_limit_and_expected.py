@@ -88,7 +88,7 @@ def test_every_column_of_the_batches_and_of_the_rent_has_both() -> None:
         assert line.expected_each_tokens_per_s == pytest.approx(1 / line.expected_pass_s)
         assert line.expected_tokens_per_s <= line.tokens_per_s
     heads = batching.batch_table(result).columns
-    assert heads[:4] == ("total tokens/s (limit)", "total (expected)", "each tokens/s (limit)", "each (expected)")
+    assert heads[:4] == ("all tokens/s (limit)", "all (expected)", "each tokens/s (limit)", "each (expected)")
     for row in batching.rent_table(result).rows:
         limit, reached = row.values
         assert 0 < limit <= reached

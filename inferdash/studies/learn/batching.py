@@ -236,10 +236,10 @@ def _expected_sentence(scenario: Scenario, result: Batching) -> str:
     slow = quantities.times((many.expected_pass_s or 0) / (alone.expected_pass_s or 1), "as long")
     between = show(many.expected_pass_s, "s")
     fit = that_fit(scenario, tokens=scenario.prompt)
-    batch = f"A batch of {many.batch:,}"
+    batch = f"Batch {many.batch:,}"
     if many.batch < _named(scenario):
         batch = f"The largest batch, {quantities.count(fit, 'request')},"
-    said = f"{batch} is expected to get {gain} tokens/s as one request, with {between} between tokens, {slow}"
+    said = f"{batch} is expected to get {gain} tokens/s as one request, {slow} between tokens ({between})"
     if many.batch > fit:
         return f"{said}; but only {quantities.count(fit, 'request')} of this length fit."
     return f"{said}." if many.batch == fit else f"{said}; {fit:,} fit."

@@ -108,10 +108,7 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
     who = "one request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
     between = quantities.shown(1 / speed, "s")
     batch = f" at batch {result.compared_batch:,}" if scenario.batch == 1 else ""
-    return (
-        f"{subject}: expect {number} tokens/s for {who}, one every {between}, and {dollars} per million output "
-        f"tokens{batch}."
-    )
+    return f"{subject}: expect {number} tokens/s for {who} ({between} each), {dollars} per million{batch}."
 
 
 def headline_numbers(scenario: Scenario, result: Overview) -> list[Headline]:

@@ -173,7 +173,7 @@ def sentence(scenario: Scenario, result: Quantization) -> str:
         bound = decode(_machine(scenario, key), requests=scenario.batch, past=scenario.prompt).bound
         why = "compute limits it" if bound == "compute" else "almost everything it reads is cache"
         return f"{said}, and at the limit a decode pass for {batch} is no faster: {why}."
-    return f"{said}, and a decode pass for {batch} is {quantities.times(gain, 'as fast')} at the limit."
+    return f"{said}; a decode pass for {batch} is {quantities.times(gain, 'as fast')} (limit)."
 
 
 def headline_numbers(scenario: Scenario, result: Quantization) -> list[Headline]:

@@ -48,11 +48,11 @@ def sentence(scenario: Scenario, result: Serving) -> str:
         return "Most requests are larger than the cache, and too few are left for percentiles."
     at = "At the limit and" if scenario.speed == "limit" else "At"
     load, first = quantities.digits(scenario.demand_per_s), show(result.ttft_s.p90, "s")
-    said = f"{at} {load} requests/s, 90% of users get the first token within {first}"
+    said = f"{at} {load} requests/s, 90% get the first token within {first}"
     if result.itl_s.p90 is not None:
         said += f", then one every {show(result.itl_s.p90, 's')}"
     targets = " and ".join(show(one, "s") for one in (scenario.target_first, scenario.target_between))
-    return f"{said}; {quantities.percent(result.met_targets_share)} of requests meet both targets, {targets}."
+    return f"{said}; {quantities.percent(result.met_targets_share)} meet both targets, {targets}."
 
 
 def _enough(scenario: Scenario, result: Serving) -> str:
