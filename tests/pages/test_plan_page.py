@@ -64,7 +64,7 @@ def test_the_field_of_the_batch_shows_the_batch_that_the_page_is_of() -> None:
     app = opened("batching", "v=2")
     fields = {one.label: one.value for one in app.text_input}
     assert fields["Batch"] == "256"
-    assert "A batch of 256" in title(app)
+    assert "Batch 256" in title(app)
     (field,) = [one for one in app.text_input if one.label == "Batch"]
     field.set_value("64").run()
     assert "A batch of 64" in title(app)

@@ -93,7 +93,7 @@ def test_a_plan_starts_an_engine_for_its_batch_limit() -> None:
 
 def test_expected_leads_with_its_band_and_the_limit_beside() -> None:
     assert leading("Speed", Estimate(221, 140, 89, 205), "tokens/s") == Headline(
-        "Speed (expected)", 140, "tokens/s", "89 to 205, limit 221"
+        "Speed (expected)", 140, "tokens/s", "89 to 205, limit 221", band=(89, 205)
     )
     assert leading("First", Estimate(0.286, 2.07, 1.49, 2.93), "s").beside == "1.49 to 2.93, limit 286 ms"
     assert leading("Speed", Estimate(221, 140, 89, 205), "tokens/s", speed="limit").value == 221
