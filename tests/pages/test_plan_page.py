@@ -67,5 +67,5 @@ def test_the_field_of_the_batch_shows_the_batch_that_the_page_is_of() -> None:
     assert "Batch 256" in title(app)
     (field,) = [one for one in app.text_input if one.label == "Batch"]
     field.set_value("64").run()
-    assert "A batch of 64" in title(app)
+    assert "Batch 64" in title(app)
     assert app.query_params["batch"] == "64"
