@@ -139,8 +139,9 @@ class Reader:
             if not _means(name, widget.value, value):
                 yield f"{name} shows {widget.value!r} for {value!r}"
         said = self.sentence()
-        if said and said not in [title.value for title in self.app.title]:
-            yield f"the page says {[title.value for title in self.app.title]} for {said!r}"
+        titles = [str(title.value).replace("\N{NO-BREAK SPACE}", " ") for title in self.app.title]
+        if said and said not in titles:
+            yield f"the page says {titles} for {said!r}"
 
     def _shown(self, name: str) -> Any:
         """What the widget of a field ought to show: Batching has nothing to compare at a batch of 1."""

@@ -87,4 +87,4 @@ def test_what_nobody_measured_in_serving_is_not_marked_as_measured(query: str) -
     scenario = of(query)
     assert verdict.mark(scenario, served=True) == "Expected: beyond what was measured"
     assert verdict.mark(scenario) == "Expected: measured"
-    assert "None was made with" in verdict.sentence(scenario)
+    assert "No measurement has" in verdict.sentence(scenario)

@@ -243,7 +243,7 @@ def unmeasured(scenario: Scenario) -> tuple[str, ...]:
 
 def sentence(scenario: Scenario) -> str:
     """The verdict in words, with the nearest measurement, and what none was made with."""
-    without = f" None was made with {' or '.join(unmeasured(scenario))}." if unmeasured(scenario) else ""
+    without = f" No measurement has {' or '.join(unmeasured(scenario))}." if unmeasured(scenario) else ""
     return f"{_sentence(scenario)}{without}"
 
 
