@@ -68,6 +68,7 @@ class Everywhere:
         if not tops:  # a page on which nothing is known has no number on top
             return []
         (top,) = tops
+        top = top.replace("\N{NO-BREAK SPACE}", " ")  # a page keeps numbers and units on one line
         cells = (["".join(part.itertext()).strip() for part in cell] for cell in ET.fromstring(top))  # noqa: S314 - ours
         return [(label, number, "".join(beside)) for label, number, *beside in cells]
 
