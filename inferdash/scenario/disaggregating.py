@@ -100,6 +100,7 @@ class Disaggregating(Speculating):
         """The prefill workers as a scenario of their own: the same requests on their accelerators, nothing proposed."""
         changed: dict[str, Any] = {
             "disaggregated": False,
+            "schedule": "prompts",
             "replicas": self.prefill_workers,
             "speculation": NONE,
             "gpus": self.prefill_gpus or self.gpus,

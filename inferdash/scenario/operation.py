@@ -1,7 +1,7 @@
 """What serving adds to a scenario: who comes when, how replicas work, and what is promised."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -198,11 +198,14 @@ class Operation(Further):
 
     @property
     def served(self) -> Self:
-        """The same as it is served over time: an engine is started for the batch limit."""
-        if self.speed == "limit":
-            return self.limit
-        started = self.memory_of == AUTO and self.max_num_seqs is None
-        return self.run.model_copy(update={"max_num_seqs": self.places} if started else {})
+        """The same as it is served over time: an engine is started for the batch limit.
+
+        Where prefill and decode are apart no worker has passes of both to order, so that no way to batch counts.
+        """
+        changed: dict[str, Any] = {"schedule": "prompts"} if self.disaggregated else {}
+        if self.speed != "limit" and self.memory_of == AUTO and self.max_num_seqs is None:
+            changed["max_num_seqs"] = self.places
+        return self.shown.model_copy(update=changed)
 
     @property
     def tried(self) -> tuple[str, ...]:

@@ -117,3 +117,12 @@ def test_the_first_token_comes_with_the_transfer_where_the_engine_sends_it_so() 
     assert vllm
     assert other
     assert vllm > other + 0.05
+
+
+@pytest.mark.parametrize("schedule", ["static", "chunked"])
+def test_a_way_to_batch_that_no_worker_has_changes_no_number(schedule: str) -> None:
+    """The field is not on the page where prefill and decode are apart, so that a link does not hold it either."""
+    other = APART.model_copy(update={"schedule": schedule})
+    assert links.encode(other) == links.encode(APART)
+    assert serving.study(other).ttft_s == serving.study(APART).ttft_s
+    assert serving.study(other).itl_s == serving.study(APART).itl_s
