@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from decimal import Decimal
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs import file_notes, pieces, traces
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.logs.usage import UnreadLineError, usage
-from inferdash.pricing.replay import Replay, Request
+from inferdash.pricing.replay import UNTIMED, Replay, Request
 from inferdash.pricing.tally import replay
 
 RULES = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=300, renewed=True)
@@ -232,11 +233,15 @@ def test_a_table_in_the_words_of_anthropic() -> None:
 def test_lines_without_a_time_are_counted() -> None:
     good = {"time": 0, "input": 5, "cached": 0, "output": 1}
     bad = {"input": 5, "cached": 0, "output": 1}
-    requests, problems, trace = read(lines(good, bad | {"input": 6}, bad | {"input": 7}, bad | {"input": 8}))
-    assert (len(requests), trace.left_out) == (1, 3)
-    assert problems == ("3 lines have no time.",)
-    requests, problems, _ = read("time,input,cached,output\n0,5,0,1\n,5,0,1\n")
-    assert (len(requests), problems) == (1, ("1 line has no time.",))
+    written = (good, bad | {"input": 6}, bad | {"input": 7, "id": "a"}, good | {"input": 7, "id": "a"})
+    for one in permutations(written):
+        requests, problems, trace = read(lines(*one))
+        left = [request for request in requests if request.time_s != UNTIMED]
+        is_last = one.index(written[3]) > one.index(written[2])  # of two copies
+        assert (len(left), trace.left_out) == ((2, 1) if is_last else (1, 2))
+        assert problems == ("1 line has no time." if is_last else "2 lines have no time.",)
+    _, problems, _ = read("time,input,cached,output\n0,5,0,1\n,5,0,1\n")
+    assert problems == ("1 line has no time.",)
 
 
 def test_a_log_of_usage_needs_no_times() -> None:

@@ -146,17 +146,13 @@ class Engine:
         parted = kind.blocks(self._block)
         for block in parted:
             rows = np.arange(0 if isinstance(block, list) else len(block), dtype=np.int64)
-            is_first = self._records.told.timed is None
-            if isinstance(block, list) or (is_first and kind.stops(block, rows)):
+            if isinstance(block, list):
                 yield from self._ended(waiting, kind)
                 yield from kind.rest(block, parted)
                 return
-            while self._records.told.timed is None and len(rows):
-                yield from self._alone(block, before, rows[:1], waiting, kind)
-                rows = rows[1:]
             is_small = isinstance(block, Block) and len(block.signs) < self._fewest
             parts, rest = ([], rows) if is_small else kind.parts(block, rows)
-            if not is_first and kind.stops(block, rest):
+            if kind.stops(block, rest):
                 yield from self._ended(waiting, kind)
                 yield from kind.rest(block, parted)
                 return
@@ -170,12 +166,11 @@ class Engine:
 
     def _way(self, part: Part) -> _Way:
         """How lines with these columns are summed."""
-        timed = bool(self._records.told.timed)
-        key = (part.query, timed, *((one.way, one.form) for one in part.columns))
+        key = (part.query, *((one.way, one.form) for one in part.columns))
         if key not in self._ways:
             names = {one.name: _TYPES[one.form] for one in part.columns}
             source = ibis.table({"row": "int64", **({WHOLE: "boolean"} if part.query else {}), **names}, name="lines")
-            self._ways[key] = _Way(Lines(part.columns, self._edges, timed=timed), source)
+            self._ways[key] = _Way(Lines(part.columns, self._edges), source)
         return self._ways[key]
 
     def _kinds(self, part: Part, way: _Way, source: str) -> set[int]:
@@ -303,7 +298,7 @@ class Engine:
         if not rows:
             return
         records = Records(Written(), users=self._records.users)
-        records.told.models, records.told.timed = self._records.told.models, False
+        records.told.models = self._records.told.models
         records.reader.order = self._records.reader.order
         wanted, before = iter(rows), 0
         row: int | None = next(wanted)

@@ -66,13 +66,12 @@ class Said:
     """By which service each was answered; None where nothing tells."""
 
 
-def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
+def said(table: Value, columns: Sequence[Column]) -> Said:
     """What records say that have values in these columns, and in no others.
 
     Args:
         table: that has the columns.
         columns: in the order in which they stand in a record.
-        timed: whether records without a time are left out.
     """
     ordered = sorted(columns, key=lambda one: len(one.way))
     own = layout_of([one.way for one in ordered])
@@ -80,7 +79,7 @@ def said(table: Value, columns: Sequence[Column], *, timed: bool) -> Said:
     others = [by_way[way] for way in own.others]
     passed = any_of(others[place].among(table, values) for place, values in own.sums)
     columns_of = [by_way[way] for way in own.counts]
-    how = plan(own.counts) if _is_plain(own, timed=timed) else None
+    how = plan(own.counts) if _is_plain(own) else None
     if how is None or how.failure:
         return Said(read=ibis.literal(value=False), passed=passed)
     models = [others[place] for place in own.roles["model"]]
@@ -145,14 +144,13 @@ def _user(table: Value, columns: Sequence[Column]) -> Value | None:
     return ibis.coalesce(*names) if names else None
 
 
-def _is_plain(own: Layout, *, timed: bool) -> bool:
+def _is_plain(own: Layout) -> bool:
     """Whether what stands beside the counts is read by a rule that no value changes."""
     fees = [(what, name) for _, what, name in own.fees]
-    lacks_time = timed and not own.roles["time"] and not own.roles["time_ms"]
     ticks = own.roles["ticks"] and not own.roles["cost"]
     if any(is_hit(path) for _, path in own.suspects):
         return False
-    return bool(own.counts) and not own.running and not lacks_time and not ticks and len(fees) == len(set(fees))
+    return bool(own.counts) and not own.running and not ticks and len(fees) == len(set(fees))
 
 
 def _meanings(place: Place, values: Sequence[Value], model: Value) -> list[Meant]:

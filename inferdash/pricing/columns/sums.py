@@ -35,8 +35,6 @@ class Lines:
     """In the order in which they stand in a record."""
     edges: Sequence[int]
     """Input tokens at which any price changes, from 0 on."""
-    timed: bool
-    """Whether records without a time are left out."""
     meant: list[Meant] = field(default_factory=list)
     """All meanings of counts that were met."""
     fees: list[str] = field(default_factory=list)
@@ -122,7 +120,7 @@ class Lines:
 
     def _said(self, table: Value, present: int) -> Said:
         own = [column for place, column in enumerate(self.columns) if present >> place & 1]
-        return said(table, own, timed=self.timed)
+        return said(table, own)
 
     def summed(self, read: Value) -> Value:
         """The sums over what is read of `read`."""

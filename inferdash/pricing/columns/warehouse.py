@@ -88,10 +88,8 @@ class Warehouse:
 
     def _requests(self, records: Records) -> Iterator[Request | Summed]:
         sizes = (0, *sorted(edges()))
-        lines = Lines(self._columns, sizes, timed=False)
+        lines = Lines(self._columns, sizes)
         present = {row["kind"] for row in self._rows(self._table.select(kind=lines.presence(self._table)).distinct())}
-        times = [place for place, column in enumerate(self._columns) if _is_time(column.way)]
-        records.told.timed = lines.timed = any(kind >> place & 1 for kind in present for place in times)
         read = lines.read(self._table, present)
         copies = read.filter(read.good & read.message.notnull()).group_by("message").agg(many=lambda one: one.count())
         copies = copies.filter(copies.many > 1)
@@ -121,11 +119,6 @@ class Warehouse:
             yield from (dict(zip(names, row, strict=True)) for row in rows)
         if answer is not self._engine.con:
             answer.close()
-
-
-def _is_time(way: Path) -> bool:
-    roles = layout_of([way]).roles
-    return bool(roles["time"] or roles["time_ms"])
 
 
 def _fields(value: Value, schema: Any, above: Path = ()) -> Iterator[tuple[Path, Value]]:

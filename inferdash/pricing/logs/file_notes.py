@@ -44,8 +44,8 @@ class FileNotes:
         self.files = self.other_files = 0
         self.file = ""
         """Name of the one that is being read, where there are several."""
-        self.timed: bool | None = None
-        """Whether any request has a time: those that have none are left out then; None before the first one."""
+        self.timed = False
+        """Whether any request has a time: those that have none are left out then."""
         self.models: set[str] = set()
         self.users: set[str] = set()
         self.apart: Counter[str] = Counter()
@@ -97,7 +97,7 @@ class FileNotes:
     def counted(self, requests: Iterable[Request | Summed]) -> Iterator[Request | Summed]:
         """Passes requests on, and notes what is odd about them.
 
-        Requests without a time come before the first one that has one; then they are taken away again at the end.
+        Whether any request has a time is known after the last one; those without are taken away again then.
         """
         for request in requests:
             if isinstance(request, Summed):
@@ -113,9 +113,8 @@ class FileNotes:
                 self._untimed.add(request)
             else:
                 self.timed = True
-            if time_s < self._now_s - _CLOCK_TICK_S:
-                self._earlier += 1
-            self._now_s = time_s
+                self._earlier += time_s < self._now_s - _CLOCK_TICK_S
+                self._now_s = time_s
             if request.recorded is None and request.input_tokens and not request.blocks:
                 self._untold += 1
             if request.apart:
@@ -202,7 +201,7 @@ class FileNotes:
         if apart := sorted((+self.apart).items(), key=lambda one: (-one[1], one[0])):
             listed = ", ".join(f"{printable(what)} ({many:,})" for what, many in apart)
             sentences.append(f"Billed separately from tokens and not in this bill: {listed}.")
-        if self.timed is False and self._count:
+        if not self.timed and self._count:
             sentences.append("The file has no times.")
         if not self._count and not sentences:
             sentences.append("The file holds no requests.")

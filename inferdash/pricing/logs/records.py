@@ -118,8 +118,6 @@ class Records:
             said = self.reader.read(record, text)
             if said is not None and TURN in record:
                 said = self.turns.own(said)
-            if said is not None and said.time_s is None and self.told.timed:  # others have one: see `FileNotes.counted`
-                raise UnreadLineError("time")  # noqa: TRY301 - counted with the others
         except UnreadLineError as error:
             self.told.leave_out(error)
             return None
@@ -128,8 +126,6 @@ class Records:
                 self.copies.session(record)
             self.told.passed += 1
             return None
-        if self.told.timed is None:
-            self.told.timed = said.time_s is not None
         if not said.message and not said.request and not said.running:
             self.told.note(line)
         return said, self._requested(said)

@@ -89,7 +89,7 @@ class Trace:
         return self._requests
 
     def requests(self) -> Iterator[Request]:
-        """The requests one by one, as they are without an engine."""
+        """The requests one by one, as they are without an engine; also those without a time."""
         return (one for one in self._requests if isinstance(one, Request))
 
     @property
