@@ -57,8 +57,9 @@ def parameters(pair: Pair) -> dict[str, str]:
     found = links.parameters(pair.a)
     if pair.b is None:
         return found
+    a = links.decode(found.items()).scenario  # without what does not count in A, and so is not in the link
     version = found.pop(links.VERSION)
-    return found | (_beside(pair.a, pair.b) or {_BOTH: _EQUAL}) | {links.VERSION: version}
+    return found | (_beside(a, pair.b) or {_BOTH: _EQUAL}) | {links.VERSION: version}
 
 
 def _beside(a: Scenario, b: Scenario) -> dict[str, str]:
