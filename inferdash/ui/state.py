@@ -170,18 +170,20 @@ def shown(name: str) -> Any:
     return links.written(name, value) if mark(name, Quantity) or getattr(BASE, name) is None else value
 
 
-def drawn(name: str, *, everywhere: bool = False) -> str | None:
+def drawn(name: str, *said: str, everywhere: bool = False) -> str | None:
     """The key of a field's widget, which it has from now on in this run; None where it has one already.
 
     Args:
         name: the field.
+        said: what it shows that is not the field's value, or a name of it that follows from the scenario: where that
+            changes, another widget shows it, as Streamlit keeps what one shows by its key.
         everywhere: whether the frame draws it around every page.
     """
     session = _session()
     if name in session.drawn:
         return None
-    key = session.drawn[name] = f"{name} {session.edition}" + ("" if everywhere else f" {session.visit}")
-    return key
+    parts = (name, session.edition, *(() if everywhere else (session.visit,)), *said)
+    return session.drawn.setdefault(name, " ".join(parts))
 
 
 def fields() -> Mapping[str, str]:

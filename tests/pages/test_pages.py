@@ -17,6 +17,7 @@ from inferdash import links, shipped
 from inferdash.facts import library
 from inferdash.scenario import CONFIG, Scenario
 from inferdash.studies import expected
+from inferdash.studies.learn import batching
 from inferdash.studies.report import STUDIES
 from inferdash.studies.run import memory
 from inferdash.ui import parts
@@ -368,6 +369,17 @@ def test_an_entry_that_does_not_apply_is_said_on_a_page_without_its_field() -> N
     said = "activations=100 GB leaves no memory for the model"
     assert len([text for text in app.text if text.value.startswith(said)]) == 1
     assert len([text for text in turned(app, "batching").text if text.value.startswith(said)]) == 1
+
+
+def test_a_batch_of_one_is_compared_with_what_fits_after_each_edit() -> None:
+    app = opened("batching", "memory=40GB&v=2")
+    for name, value in (("prompt", 4000), ("prompt", 9000), ("batch", 8), ("batch", 1)):
+        field(app, name).set_value(str(value)).run()
+        scenario = links.decode(address(app).items()).scenario
+        compared = batching.study(scenario).compared_batch
+        assert field(app, "batch").value == f"{compared:,}"
+        assert scenario.batch == (8 if value == 8 else 1)
+        assert value != 9000 or compared < 256
 
 
 def test_a_page_that_fails_leaves_a_way_out(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

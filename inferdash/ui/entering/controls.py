@@ -78,11 +78,11 @@ def controls(*names: str, instead: Mapping[str, int] = _NOTHING) -> None:
 
 def _drawn(name: str, *, everywhere: bool = False, instead: int | None = None) -> None:
     if counts(name, state.scenario()):
-        key = state.drawn(name, everywhere=everywhere)
+        names = {one: said(state.scenario()) for one, said in _SAID.get(name, {}).items()}
+        other = () if instead is None or state.unread(name) else (quantities.typed(instead),)
+        key = state.drawn(name, *names.values(), *other, everywhere=everywhere)
         if key is not None:
-            other = None if state.unread(name) else instead
-            value = state.shown(name) if other is None else quantities.typed(other)
-            _widget(name, value, key, everywhere=everywhere)
+            _widget(name, other[0] if other else state.shown(name), key, names, everywhere=everywhere)
             if everywhere and name in _ASIDE and (aside := _ASIDE[name](state.scenario())):
                 st.caption(aside)
 
@@ -93,10 +93,8 @@ def _told(*names: str) -> None:
         st.text(problem.sentence)
 
 
-def _widget(name: str, value: Any, key: str, *, everywhere: bool) -> None:
+def _widget(name: str, value: Any, key: str, now: Mapping[str, str], *, everywhere: bool) -> None:
     label = str(FIELDS[name].title)
-    now = {one: said(state.scenario()) for one, said in _SAID.get(name, {}).items()}
-    key = " ".join((key, *now.values()))  # Streamlit knows a choice by its name, so that with another one it is another
     common: dict[str, Any] = {
         "key": key,
         "help": FIELDS[name].description,
