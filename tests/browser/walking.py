@@ -19,8 +19,8 @@ from tests.scenarios import idle
 Shown = dict[str, str]
 """Accessible name of each control of a page -> its value."""
 
-_STILL_MS: Final = 1000
-"""A page that is ready and has not changed for so long will not change any more."""
+_STILL_MS: Final = 5000
+"""A page that is ready and has not changed for so long will not change any more, though its server may be busy."""
 _PATIENCE_MS: Final = 30_000
 _TOLD: Final = "(box) => !box.dataset.told || !box.isConnected || box.closest(`.${box.dataset.told}`) !== null"
 """Whether a field stands where its page has told it; a slider needs no telling."""

@@ -105,7 +105,7 @@ def _widget(name: str, value: Any, key: str, now: Mapping[str, str], *, everywhe
     mine = _OF_READER[name](state.scenario()) if name in _OF_READER else {}
     choices, several, default = mark(name, Choices), mark(name, Several), getattr(BASE, name)
     if choices:
-        names = dict(choices.names()) | now | mine
+        names = {**choices.names(), **now, **mine}
         names.setdefault(value, value)
         _choice(label, names, value, common)
     elif several:
