@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from inferdash import links
 from inferdash.scenario import Scenario
-from inferdash.studies.run import disaggregation, serving, simulation
+from inferdash.studies.run import ceilings, disaggregation, serving
 
 APART = Scenario(disaggregated=True, prompt=6000, answer=200, load=3, prefill_workers=1, replicas=1, fabric="400g")
 
@@ -33,9 +33,9 @@ def test_each_stage_is_on_its_own_chip_layout_and_format() -> None:
 
 def test_what_is_carried_bounds_what_is_served() -> None:
     """At its ceiling the simulation serves that much, and twice the load is said to be too much, by the prefill."""
-    carried = simulation.ceilings_per_s(APART)
+    carried = ceilings.ceilings_per_s(APART)
     assert min(carried, key=carried.__getitem__) == "prefill"
-    most = simulation.ceiling_per_s(APART)
+    most = ceilings.ceiling_per_s(APART)
     assert most == carried["prefill"]
     said = serving.study(APART.model_copy(update={"load": 0.8 * most}))
     assert said.throughput_out_tok_per_s == pytest.approx(0.8 * most * 200, rel=0.05)
@@ -45,9 +45,9 @@ def test_what_is_carried_bounds_what_is_served() -> None:
 
 def test_answers_of_the_one_token_that_prefill_makes_leave_decode_workers_nothing_to_carry() -> None:
     short = APART.model_copy(update={"answer": 1, "length_spread": 1.0})
-    carried = simulation.ceilings_per_s(short)
+    carried = ceilings.ceilings_per_s(short)
     assert sorted(carried) == ["link", "prefill"]
-    assert simulation.ceiling_per_s(short) == min(carried.values())
+    assert ceilings.ceiling_per_s(short) == min(carried.values())
     assert serving.sentence(short, serving.study(short))
 
 
@@ -82,7 +82,7 @@ def test_a_job_that_pays_and_one_that_does_not() -> None:
 def test_a_slow_link_is_named_and_an_unknown_one_refused() -> None:
     slow = APART.model_copy(update={"fabric": "own", "fabric_bandwidth": 1e9, "gpus": 4, "prefill_gpus": 8})
     assert "The link is the limit: each prompt moves 786 MB." in disaggregation.sentence(slow)
-    assert serving.study(slow).ceiling_requests_per_s == simulation.ceilings_per_s(slow)["link"]
+    assert serving.study(slow).ceiling_requests_per_s == ceilings.ceilings_per_s(slow)["link"]
     unknown = APART.model_copy(update={"accelerator": "l4", "fabric": "same"})
     assert serving.study(unknown).ttft_s.p90 is None
     assert "link of NVIDIA L4 is not known" in serving.sentence(unknown, serving.study(unknown))

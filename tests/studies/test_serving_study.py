@@ -13,7 +13,7 @@ from inferdash.scenario import BASE, Scenario
 from inferdash.studies.learn import over_time
 from inferdash.studies.price import own_requests
 from inferdash.studies.report import report
-from inferdash.studies.run import serving, serving_band, simulation, speculation
+from inferdash.studies.run import arrivals, serving, serving_band, simulation, speculation
 from inferdash.studies.run.serving import Serving
 
 
@@ -220,7 +220,7 @@ def test_more_than_is_carried_at_most_is_not_written(query: str) -> None:
     scenario = links.decode(query).scenario
     most = serving.study(scenario).ceiling_requests_per_s
     assert most is not None
-    asked = simulation.asked(scenario, 4000, per_s=1)
+    asked = arrivals.asked(scenario, 4000, per_s=1)
     answer = float(asked.answer.mean())
     over, under = (
         serving.study(scenario.model_copy(update={"load": times * most, "simulated": 6000})) for times in (1.5, 0.7)

@@ -7,7 +7,8 @@ import numpy as np
 
 from inferdash import quantities
 from inferdash.scenario import BASE, Scenario
-from inferdash.studies.run.simulation import Run, ceiling_per_s, run
+from inferdash.studies.run.ceilings import ceiling_per_s
+from inferdash.studies.run.simulation import Run, run
 
 _FIRST: Final = 100
 """Requests that are drawn as bars."""

@@ -10,7 +10,8 @@ from inferdash.formula import recording
 from inferdash.scenario import Scenario
 from inferdash.serving.simulated.autoscaling import DAY_S, Day, day, starts_in_s
 from inferdash.studies.numbers import Row, Table, show
-from inferdash.studies.run.simulation import HOURS, ceiling_per_s
+from inferdash.studies.run.arrivals import HOURS
+from inferdash.studies.run.ceilings import ceiling_per_s
 
 NOTE: Final = (
     "Reckoned by itself: the numbers above are of as many replicas as you entered, all the time. The example day of "

@@ -15,8 +15,9 @@ from inferdash.serving.simulated.pass_times import PassTimes
 from inferdash.serving.simulated.requests import Floats
 from inferdash.serving.simulated.summary import prompt_s, tokens_s
 from inferdash.studies.numbers import Row, Table, show
-from inferdash.studies.run.simulation import ceilings_per_s, prefill_of, scheduling, times_of
+from inferdash.studies.run.ceilings import ceilings_per_s
 from inferdash.studies.run.transfer import link_carries_per_s, link_of, moved_tokens, transfer_s
+from inferdash.studies.run.workers import prefill_of, scheduling, times_of
 
 _PAYS: Final = 1.05
 """Gains nearer to 1 are none."""

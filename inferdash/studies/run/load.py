@@ -9,7 +9,8 @@ from inferdash.scenario import Scenario
 from inferdash.serving.simulated import summary as summaries
 from inferdash.serving.simulated.summary import Summary
 from inferdash.studies.numbers import number, part
-from inferdash.studies.run.simulation import Run, ceiling_per_s, run
+from inferdash.studies.run.ceilings import ceiling_per_s
+from inferdash.studies.run.simulation import Run, run
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from inferdash.serving.planned.placed import deployment_of
 from inferdash.serving.planned.planner import Plan
 from inferdash.serving.simulated.requests import Floats
 from inferdash.studies.kept import Kept
-from inferdash.studies.run.simulation import only
+from inferdash.studies.run.workers import only
 
 __all__ = ["SLACK", "changes", "confidence", "demand", "obstacle", "offer", "planned", "server_s", "starts", "worked"]
 

@@ -11,8 +11,9 @@ from inferdash.studies.capacity import fewest, that_fit
 from inferdash.studies.numbers import Estimate, Headline, Row, Table, leading, show
 from inferdash.studies.ratios import Ratio
 from inferdash.studies.run import disaggregation, serving_band, sessions
+from inferdash.studies.run.arrivals import LONGEST, MOST
 from inferdash.studies.run.load import Serving, study, study_of
-from inferdash.studies.run.simulation import LONGEST, MOST, Run, run
+from inferdash.studies.run.simulation import Run, run
 from inferdash.studies.run.speculation import words
 
 __all__ = ["NAME", "TITLE", "Serving", "headline_numbers", "sentence", "study", "study_of"]

@@ -12,7 +12,8 @@ from inferdash.serving.simulated.summary import percentiles
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, show
 from inferdash.studies.run import plan
-from inferdash.studies.run.simulation import LONGEST, Run, most_turns, run
+from inferdash.studies.run.arrivals import LONGEST, most_turns
+from inferdash.studies.run.simulation import Run, run
 from inferdash.studies.run.tiers import reused
 
 FEW: Final = 20
