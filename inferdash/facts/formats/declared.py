@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from inferdash.facts.formats import unsaid
-from inferdash.facts.formats.methods import algorithm, rules_of
+from inferdash.facts.formats.methods import rules_of
 from inferdash.facts.formats.rules import resolve, single, strangers
+from inferdash.facts.formats.with_activations import algorithm
 from inferdash.facts.models.architecture import Architecture, Blocks
 from inferdash.facts.models.precision import FILES, PRECISIONS, Share
 from inferdash.layers.config import Config, UnreadFieldError
