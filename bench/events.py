@@ -15,9 +15,9 @@ import numpy as np
 from bench.pairs import ratio
 from inferdash.facts import library
 from inferdash.facts.money.rates import Rates, entered
+from inferdash.pricing.bills import replay
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.traces import Trace
-from inferdash.pricing.tally import replay
 from inferdash.scenario import BASE
 from inferdash.serving.simulated.pass_times import pass_times
 from inferdash.serving.simulated.requests import poisson, requests

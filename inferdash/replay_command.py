@@ -14,13 +14,13 @@ from typing import Any
 from inferdash.facts.money.price_names import edges, longest
 from inferdash.facts.money.rates import PriceList, Rates, entered
 from inferdash.pricing import in_parts
+from inferdash.pricing.bills import all_at, as_totals, bill
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.blocks import UNITS, Written
 from inferdash.pricing.logs.packed import Folder
 from inferdash.pricing.logs.recorded import Recorded, recorded
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import all_at, as_totals, bill
 from inferdash.printed import NOT_READ_IN_FULL, print_json
 from inferdash.studies.price import replayed
 

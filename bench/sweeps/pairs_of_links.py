@@ -1,6 +1,7 @@
 """Links of two scenarios and their short forms, round and round.
 
-python -m bench.sweeps.pairs_of_links --count 10000."""
+python -m bench.sweeps.pairs_of_links --count 10000
+"""
 
 import base64
 import sys

@@ -18,9 +18,9 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 from inferdash.facts.money.rates import Rates, entered
+from inferdash.pricing.bills import replay
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.traces import Trace
-from inferdash.pricing.tally import replay
 
 SEED: Final = 20261130
 EACH: Final = 1000

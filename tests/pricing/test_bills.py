@@ -15,11 +15,11 @@ from inferdash.facts import library
 from inferdash.facts.money import prices
 from inferdash.facts.money.prices import price_list
 from inferdash.facts.money.rates import PriceList, Rates, Tier
+from inferdash.pricing.bills import replay
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.usage import usage
 from inferdash.pricing.prompt_cache import storage_usd
 from inferdash.pricing.replay import Request
-from inferdash.pricing.tally import replay
 from inferdash.pricing.tokens import InconsistentUsageError, Tokens, bill, of_total, without_cache
 
 D = Decimal

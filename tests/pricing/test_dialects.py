@@ -16,6 +16,7 @@ import pytest
 
 from inferdash.facts.money.rates import Rates, entered
 from inferdash.pricing import tally
+from inferdash.pricing.bills import replay
 from inferdash.pricing.dialects import documented
 from inferdash.pricing.dialects.declared import dialects
 from inferdash.pricing.dialects.own_words import plain_column
@@ -26,7 +27,6 @@ from inferdash.pricing.logs.packed import Folder
 from inferdash.pricing.logs.recorded import recorded
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Replay, Split
-from inferdash.pricing.tally import replay
 
 HERE: Final = Path(__file__).parent
 RECORDS: Final = json.loads((HERE / "usage_records.json").read_text(encoding="utf-8"))

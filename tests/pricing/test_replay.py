@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from inferdash import shipped
 from inferdash.facts.money.rates import KINDS, PriceList, Rates, Tier, entered
 from inferdash.pricing import kept as module
+from inferdash.pricing.bills import replay, replays
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import NotRead, Replay, Request, Split
-from inferdash.pricing.tally import replay, replays
 from inferdash.pricing.tokens import Tokens, bill
 
 MOONCAKE = shipped("presets") / "traces" / "mooncake_conversation_first1200s.jsonl.xz"

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inferdash.facts.money.rates import Rates, entered
+from inferdash.pricing.bills import replay
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs import file_notes, pieces, traces
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.logs.usage import UnreadLineError, usage
 from inferdash.pricing.replay import UNTIMED, Replay, Request
-from inferdash.pricing.tally import replay
 
 RULES = Rules(minimum_tokens=1, increment_tokens=1, lifetime_s=300, renewed=True)
 DOLLAR = entered(Rates(input=Decimal(1), output=Decimal(1)))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from inferdash.facts.money.rates import PriceList
+from inferdash.pricing.bills import bill
 from inferdash.pricing.kept import Rules
-from inferdash.pricing.tally import Counts, Group, bill
+from inferdash.pricing.tally import Counts, Group
 
 
 @dataclass(frozen=True, kw_only=True)

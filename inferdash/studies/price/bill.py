@@ -9,9 +9,10 @@ from typing import Any, Final
 from inferdash.facts.money.price_names import longest, meant
 from inferdash.facts.money.prices import UnknownModelError, price_list
 from inferdash.facts.money.rates import KINDS, PriceList
+from inferdash.pricing.bills import as_totals, bills
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import Counts, Group, as_totals, bills
+from inferdash.pricing.tally import Counts, Group
 from inferdash.pricing.tokens import Tokens
 from inferdash.studies.price import billed
 

@@ -10,9 +10,10 @@ from inferdash import quantities
 from inferdash.facts.money.price_names import meant
 from inferdash.facts.money.prices import UnknownModelError, price_list
 from inferdash.facts.money.rates import Kind, PriceList
+from inferdash.pricing.bills import bills
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import Counts, Group, bills
+from inferdash.pricing.tally import Counts, Group
 from inferdash.studies.numbers import Row, Table, literal
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC).date()

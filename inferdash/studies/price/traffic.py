@@ -10,6 +10,7 @@ from typing import Any, Final
 from inferdash import quantities
 from inferdash.facts.money.price_names import edges, longest
 from inferdash.facts.money.rates import PriceList, Rates
+from inferdash.pricing.bills import all_at, as_totals, bill
 from inferdash.pricing.feature import DAYS
 from inferdash.pricing.kept import Rules
 from inferdash.pricing.logs.blocks import NAMES, SAY_IT, Written
@@ -20,7 +21,7 @@ from inferdash.pricing.logs.recorded import Recorded, recorded
 from inferdash.pricing.logs.records import Records
 from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import Counts, Group, all_at, as_totals, bill, counted
+from inferdash.pricing.tally import Counts, Group, counted
 from inferdash.scenario import FIELDS, OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table
 from inferdash.studies.price import api, billed, places, replayed
