@@ -10,6 +10,7 @@ What is kept on disk is compiled anew when a file of this folder changes.
 from math import ceil, inf, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inferdash.compiled import compiled, inlined
 from inferdash.physics.amounts import GRAPHED
@@ -34,19 +35,23 @@ def run(accepted: Ints, routes: Routes, state: State) -> Floats:
         A row a step: replica, seconds, requests in the batch from then on, and the most pages in use.
     """
     replicas, book = state.replicas, state.book
-    count, log, rows, homes = len(replicas.one), np.empty((4096, 4)), 0, {NONE}
+    count, log, rows = len(replicas.one), np.empty((4096, 4)), 0
+    homes = np.zeros((book.one["prefix"].max() + 1 if len(book.one) else 0, count), dtype=np.bool_)
     for turn in range(len(accepted) + 1):
         until_s = book.one[accepted[turn]].arrival_s if turn < len(accepted) else inf
         if until_s == inf or not routes.in_turn:
             for r in range(count):
-                log, rows = _advance(r, until_s, state, log, rows)
+                rows = _advance(r, until_s, state, log, rows)
+                while rows == len(log):
+                    log = np.concatenate((log, np.empty_like(log)))
+                    rows = _advance(r, until_s, state, log, rows)
         if turn == len(accepted):
             break
         one = accepted[turn]
         place = turn % count if routes.in_turn else _least_loaded(one, homes, routes, state)
-        home = book.one[one].prefix * count + place
-        if book.one[one].prefix != NONE and home not in homes:
-            homes.add(home)
+        prefix = book.one[one].prefix
+        if prefix != NONE and not homes[prefix, place]:
+            homes[prefix, place] = True
             book.one[one].found = 0
         book.one[one].replica = place
         _enqueue(place, one, state)
@@ -54,21 +59,30 @@ def run(accepted: Ints, routes: Routes, state: State) -> Floats:
 
 
 @inlined
-def _least_loaded(one: int, homes: set[int], routes: Routes, state: State) -> int:
+def _least_loaded(one: int, homes: NDArray[np.bool_], routes: Routes, state: State) -> int:
     """The replica with the fewest requests, or of those with the prefix if it is not clearly more loaded."""
-    prefix, replicas = state.book.one[one].prefix, state.replicas
-    waiting = replicas.one["queued"] - replicas.one["ended"]
-    least, home, most = int(np.argmin(waiting)), NONE, 0
+    prefix, count = state.book.one[one].prefix, len(state.replicas.one)
+    least, home, most = 0, NONE, 0
+    for r in range(1, count):
+        if _waiting(r, state) < _waiting(least, state):
+            least = r
     if routes.aware and state.how.finds:
-        for r in range(len(waiting)):
+        for r in range(count):
             known, _ = found(r, one, state)
-            if known > most or (0 < known == most and waiting[r] < waiting[home]):
+            if known > most or (0 < known == most and _waiting(r, state) < _waiting(home, state)):
                 home, most = r, known
     elif routes.aware and prefix != NONE:
-        for r in range(len(waiting)):
-            if prefix * len(waiting) + r in homes and (home == NONE or waiting[r] < waiting[home]):
+        for r in range(count):
+            if homes[prefix, r] and (home == NONE or _waiting(r, state) < _waiting(home, state)):
                 home = r
-    return home if home != NONE and waiting[home] < waiting[least] + routes.slack else least
+    return home if home != NONE and _waiting(home, state) < _waiting(least, state) + routes.slack else least
+
+
+@inlined
+def _waiting(r: int, state: State) -> int:
+    """Requests at a replica that have not ended."""
+    me = state.replicas.one[r]
+    return int(me.queued - me.ended)
 
 
 @inlined
@@ -86,14 +100,14 @@ def _enqueue(r: int, one: int, state: State) -> None:
 
 
 @inlined
-def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> tuple[Floats, int]:
-    """Runs replica `r` until its clock is at `until_s`, and returns the log, longer where it was full, and its rows.
+def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> int:
+    """Runs replica `r` until its clock is at `until_s`, or the log is full, and returns the rows of the log.
 
     All arrivals before then are in its queue; until infinity it goes on until all have ended.
     """
     replicas, how = state.replicas, state.how
     me = replicas.one[r]
-    while me.now_s < until_s:
+    while me.now_s < until_s and rows < len(log):
         if me.run:
             _finish(r, state)
         if me.done:
@@ -111,11 +125,9 @@ def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> tu
             _write(r, me.now_s if how.finds and me.returned > returned else until_s, full, state)
         else:
             me.now_s = min(until_s, _next_s(r, full, state))
-        if rows == len(log):
-            log = np.concatenate((log, np.empty_like(log)))
         log[rows, 0], log[rows, 1], log[rows, 2], log[rows, 3] = r, began_s, how.places - me.free, me.used
         rows += 1
-    return log, rows
+    return rows
 
 
 @inlined
