@@ -19,7 +19,7 @@ def found(r: int, one: int, state: State) -> tuple[int, int]:
     """
     blocks, known, shared = state.blocks, 0, 0
     begin, end = blocks.first[one], blocks.first[one + 1]
-    most = min(end - begin, (state.book.one[one].goal - 1) // blocks.block[0])
+    most = min(end - begin, (state.book.goal[one] - 1) // blocks.block[0])
     while known < most and blocks.users[r, blocks.names[begin + known]] != NONE:
         if blocks.users[r, blocks.names[begin + known]]:
             shared += blocks.block[1]
@@ -64,7 +64,7 @@ def give(r: int, one: int, read: int, context: int, state: State) -> None:
     if how.keeps_below:
         write_out(r, one, read, state)
     if context:
-        answer = len(blocks.pages) - len(state.book.one) + one
+        answer = len(blocks.pages) - len(state.book.last) + one
         blocks.pages[answer] = pages_of(context, how.page) - (end - begin) * blocks.block[1]
         if blocks.pages[answer]:
             link(r, answer, state)
@@ -118,7 +118,7 @@ def unlink(r: int, name: int, state: State) -> None:
 def evict(r: int, state: State) -> None:
     """What nobody uses gives way to what is used: the least recently used block, of an answer a page at a time."""
     me, blocks = state.replicas.one[r], state.blocks
-    answers = len(blocks.pages) - len(state.book.one)
+    answers = len(blocks.pages) - len(state.book.last)
     while me.cached and me.used + me.cached > state.how.pages:
         name = me.oldest
         pages = (

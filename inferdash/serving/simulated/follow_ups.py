@@ -13,8 +13,8 @@ def follow(r: int, one: int, state: State) -> None:
         other = ahead.after[place]
         ahead.one[other].waits -= 1
         if ahead.one[other].waits == 0:
-            book.one[other].arrival_s = me.now_s + ahead.one[other].pause_s
-            book.one[other].replica = r
+            book.arrival_s[other] = me.now_s + ahead.one[other].pause_s
+            book.replica[other] = r
             _add(later, me.later, other, book)
             me.later += 1
             me.queued += 1
@@ -37,13 +37,13 @@ def came(r: int, one: int, state: State) -> None:
         _take(state.replicas.later[r], me.later, state.book)
         me.later -= 1
     else:
-        me.head = state.book.one[one].behind
+        me.head = state.book.behind[one]
 
 
 @inlined
 def _sooner(one: int, other: int, book: Book) -> bool:
     """Whether a request comes before another; of two that come together, the one with the lower number."""
-    first_s, second_s = book.one[one].arrival_s, book.one[other].arrival_s
+    first_s, second_s = book.arrival_s[one], book.arrival_s[other]
     return bool(first_s < second_s or (first_s == second_s and one < other))
 
 

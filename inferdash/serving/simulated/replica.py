@@ -36,9 +36,9 @@ def run(accepted: Ints, routes: Routes, state: State) -> Floats:
     """
     replicas, book = state.replicas, state.book
     count, log, rows = len(replicas.one), np.empty((4096, 4)), 0
-    homes = np.zeros((book.one["prefix"].max() + 1 if len(book.one) else 0, count), dtype=np.bool_)
+    homes = np.zeros((book.prefix.max() + 1 if len(book.last) else 0, count), dtype=np.bool_)
     for turn in range(len(accepted) + 1):
-        until_s = book.one[accepted[turn]].arrival_s if turn < len(accepted) else inf
+        until_s = book.arrival_s[accepted[turn]] if turn < len(accepted) else inf
         if until_s == inf or not routes.in_turn:
             for r in range(count):
                 rows = _advance(r, until_s, state, log, rows)
@@ -49,11 +49,11 @@ def run(accepted: Ints, routes: Routes, state: State) -> Floats:
             break
         one = accepted[turn]
         place = turn % count if routes.in_turn else _least_loaded(one, homes, routes, state)
-        prefix = book.one[one].prefix
+        prefix = book.prefix[one]
         if prefix != NONE and not homes[prefix, place]:
             homes[prefix, place] = True
-            book.one[one].found = 0
-        book.one[one].replica = place
+            book.found[one] = 0
+        book.replica[one] = place
         _enqueue(place, one, state)
     return log[:rows]
 
@@ -61,7 +61,7 @@ def run(accepted: Ints, routes: Routes, state: State) -> Floats:
 @inlined
 def _least_loaded(one: int, homes: NDArray[np.bool_], routes: Routes, state: State) -> int:
     """The replica with the fewest requests, or of those with the prefix if it is not clearly more loaded."""
-    prefix, count = state.book.one[one].prefix, len(state.replicas.one)
+    prefix, count = state.book.prefix[one], len(state.replicas.one)
     least, home, most = 0, NONE, 0
     for r in range(1, count):
         if _waiting(r, state) < _waiting(least, state):
@@ -93,9 +93,9 @@ def _enqueue(r: int, one: int, state: State) -> None:
     if me.head == NONE:
         me.head = one
     else:
-        book.one[me.tail].behind = one
+        book.behind[me.tail] = one
     me.tail = one
-    book.one[one].behind = NONE
+    book.behind[one] = NONE
     me.queued += 1
 
 
@@ -134,7 +134,7 @@ def _advance(r: int, until_s: float, state: State, log: Floats, rows: int) -> in
 def _coming_s(r: int, state: State) -> float:
     """When the next one comes; infinity where nobody does."""
     one = _front(r, state)
-    return inf if one == NONE else state.book.one[one].arrival_s
+    return inf if one == NONE else state.book.arrival_s[one]
 
 
 @inlined
@@ -156,7 +156,7 @@ def _load(r: int, state: State) -> None:
         me.loading -= 1
         for place in range(me.loading):
             loading[place] = loading[place + 1]
-        share(r, one, 0, book.one[one].at, state)
+        share(r, one, 0, book.at[one], state)
         replicas.reading[r, me.reading] = one
         me.reading += 1
 
@@ -189,29 +189,29 @@ def _admit(r: int, state: State) -> bool:  # noqa: PLR0912 - a part of it as a f
             _refuse(r, one, state)
             continue
         known, shared = found(r, one, state) if how.finds else (0, 0)
-        most = min(book.one[one].goal + 1, book.one[one].last) + how.checked - 1
+        most = min(book.goal[one] + 1, book.last[one]) + how.checked - 1
         if me.used + lacking + pages_of(most, how.page) - shared > how.pages:
             return True
-        swapped, moved = me.returned and book.one[one].at == book.one[one].goal, 0
+        swapped, moved = me.returned and book.at[one] == book.goal[one], 0
         if how.finds and not swapped:
             moved = reload(r, one, known, state) if how.keeps_below else 0
-            book.one[one].at = (known + moved) * state.blocks.block[0]
+            book.at[one] = (known + moved) * state.blocks.block[0]
         if me.returned:
             me.returned -= 1
             if swapped:
-                me.pending_s += book.one[one].goal * how.swap_token_s
+                me.pending_s += book.goal[one] * how.swap_token_s
         else:
             if how.finds:
-                book.one[one].found = book.one[one].at
+                book.found[one] = book.at[one]
                 if moved:
                     state.ahead.one[one].reloaded = moved * state.blocks.block[0]
-            book.one[one].at = book.one[one].goal if how.received else book.one[one].found
-            book.one[one].started_s = me.now_s
+            book.at[one] = book.goal[one] if how.received else book.found[one]
+            book.started_s[one] = me.now_s
             if how.follows:
                 came(r, one, state)
             else:
-                me.head = book.one[one].behind
-        me.used += pages_of(book.one[one].goal, how.page)
+                me.head = book.behind[one]
+        me.used += pages_of(book.goal[one], how.page)
         if how.finds:
             take(r, one, known, state)
         me.free -= 1
@@ -234,7 +234,7 @@ def _front(r: int, state: State) -> int:
 def _refuse(r: int, one: int, state: State) -> None:
     """Who alone is larger than the cache ends as it comes."""
     came(r, one, state)
-    state.book.one[one].replica = NONE
+    state.book.replica[one] = NONE
     state.replicas.one[r].ended += 1
     follow(r, one, state)
 
@@ -248,24 +248,24 @@ def _preempt(r: int, state: State) -> None:
         if me.reading:
             me.reading -= 1
             one = replicas.reading[r, me.reading]
-            me.used -= pages_of(book.one[one].goal, how.page)
+            me.used -= pages_of(book.goal[one], how.page)
             if how.finds:
-                give(r, one, book.one[one].at, 0, state)
-            if book.one[one].at < book.one[one].goal:
-                book.one[one].at = book.one[one].found
+                give(r, one, book.at[one], 0, state)
+            if book.at[one] < book.goal[one]:
+                book.at[one] = book.found[one]
         else:
             one = _latest(r, state)
-            context = book.one[one].past + me.passes
+            context = book.past[one] + me.passes
             _leave(r, one, (context, context, 0), state)
             if how.finds:
                 give(r, one, context, 0, state)
             if how.swaps:
-                book.one[one].goal = book.one[one].at = context
+                book.goal[one] = book.at[one] = context
                 me.pending_s += context * how.swap_token_s
             else:
-                book.one[one].goal, book.one[one].at = context + 1, book.one[one].found
+                book.goal[one], book.at[one] = context + 1, book.found[one]
         me.free += 1
-        book.one[one].preemptions += 1
+        book.preemptions[one] += 1
         replicas.returned[r, me.returned] = one
         me.returned += 1
 
@@ -274,10 +274,10 @@ def _preempt(r: int, state: State) -> None:
 def _latest(r: int, state: State) -> int:
     """The last that began to write; its event is taken off the heap."""
     replicas, book = state.replicas, state.book
-    me, events, count = replicas.one[r], replicas.events[r], len(book.one)
+    me, events, count = replicas.one[r], replicas.events[r], len(book.last)
     where = 0
     for place in range(1, me.writing):
-        if book.one[events[place] % count].joined > book.one[events[where] % count].joined:
+        if book.joined[events[place] % count] > book.joined[events[where] % count]:
             where = place
     one = events[where] % count
     events[where] = -1  # the least of all
@@ -297,7 +297,7 @@ def _leave(r: int, one: int, tokens: tuple[int, int, int], state: State) -> None
     replicas, book, times, how = state.replicas, state.book, state.times, state.how
     me = replicas.one[r]
     me.used -= pages_of(context + late, how.page)
-    replicas.due[r, -book.one[one].past % how.page] -= 1
+    replicas.due[r, -book.past[one] % how.page] -= 1
     for line in range(2):
         replicas.text_s[r, line] -= times.context_s[line, context] + late * times.slope_s[line, grown]
         replicas.grow_s[r, line] -= times.slope_s[line, grown]
@@ -317,7 +317,7 @@ def _read(r: int, state: State) -> None:
         if size >= how.pass_tokens:
             break
         one = replicas.reading[r, place]
-        before, after = book.one[one].at, book.one[one].goal
+        before, after = book.at[one], book.goal[one]
         if after - before > how.pass_tokens - size:
             after = before + how.pass_tokens - size
         else:
@@ -327,7 +327,7 @@ def _read(r: int, state: State) -> None:
             longest = max(longest, after - before)
             first_s += chunk_s(times, 0, before, after)
             second_s += chunk_s(times, 1, before, after)
-            book.one[one].at = after
+            book.at[one] = after
             if how.finds:
                 share(r, one, before, after, state)
     if longest > GRAPHED:
@@ -355,7 +355,7 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
     other_s, other_more_s = times.write_s[1, me.writing] + replicas.text_s[r, 1], replicas.grow_s[r, 1]
     if other_s > pass_s:
         pass_s, more_s, other_s, other_more_s = other_s, other_more_s, pass_s, more_s
-    run = replicas.events[r, 0] // len(book.one) - me.passes
+    run = replicas.events[r, 0] // len(book.last) - me.passes
     if other_more_s > more_s:  # until the other line is the higher one
         run = min(run, int((pass_s - other_s) / (other_more_s - more_s)) + 1)
     more_s /= 2
@@ -384,16 +384,16 @@ def _write(r: int, until_s: float, full: bool, state: State) -> None:
 def _finish(r: int, state: State) -> None:
     """Who of those that wrote ends, or comes to a bend."""
     replicas, book, times, how = state.replicas, state.book, state.times, state.how
-    me, events, count = replicas.one[r], replicas.events[r], len(book.one)
+    me, events, count = replicas.one[r], replicas.events[r], len(book.last)
     me.passes += me.run
     for line in range(2):
         replicas.text_s[r, line] += me.run * replicas.grow_s[r, line]
     while me.writing and events[0] < (me.passes + 1) * count:
         one = events[0] % count
         late = me.passes - events[0] // count
-        context = book.one[one].past + me.passes - late
+        context = book.past[one] + me.passes - late
         pop(events, me.writing)
-        if context < book.one[one].last:
+        if context < book.last[one]:
             for line in range(2):
                 bend_s = times.slope_s[line, context] - times.slope_s[line, context - 1]
                 replicas.grow_s[r, line] += bend_s
@@ -406,7 +406,7 @@ def _finish(r: int, state: State) -> None:
         _leave(r, one, (context, context - 1, late), state)
         if how.finds:
             give(r, one, context, context, state)
-        book.one[one].finish_s = me.now_s
+        book.finish_s[one] = me.now_s
         if how.follows:
             follow(r, one, state)
     if not me.writing:
@@ -417,7 +417,7 @@ def _finish(r: int, state: State) -> None:
 def _event(one: int, context: int, state: State) -> int:
     """When a request ends or comes to a bend, as its replica's heap has it."""
     book, bend = state.book, state.times.bend_after[context]
-    return int((min(book.one[one].last, bend) - book.one[one].past) * len(book.one) + one)
+    return int((min(book.last[one], bend) - book.past[one]) * len(book.last) + one)
 
 
 @inlined
@@ -427,26 +427,26 @@ def _begin_to_write(r: int, state: State) -> None:
     me = replicas.one[r]
     for place in range(me.done):
         one = replicas.reading[r, place]
-        context = book.one[one].goal
-        if book.one[one].first_token_s == inf:
-            book.one[one].first_token_s = me.now_s
-        if context == book.one[one].last:
+        context = book.goal[one]
+        if book.first_token_s[one] == inf:
+            book.first_token_s[one] = me.now_s
+        if context == book.last[one]:
             me.free += 1
             me.ended += 1
             me.used -= pages_of(context, how.page)
             if how.finds:
                 give(r, one, context, context, state)
-            book.one[one].finish_s = me.now_s
+            book.finish_s[one] = me.now_s
             if how.follows:
                 follow(r, one, state)
             continue
-        book.one[one].past = context - me.passes
-        replicas.due[r, -book.one[one].past % how.page] += 1
+        book.past[one] = context - me.passes
+        replicas.due[r, -book.past[one] % how.page] += 1
         for line in range(2):
             replicas.text_s[r, line] += times.context_s[line, context]
             replicas.grow_s[r, line] += times.slope_s[line, context]
         me.joined += 1
-        book.one[one].joined = me.joined
+        book.joined[one] = me.joined
         push(replicas.events[r], me.writing, _event(one, context, state))
         me.writing += 1
     me.reading -= me.done

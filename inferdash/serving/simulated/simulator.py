@@ -69,13 +69,13 @@ def simulate(coming: Requests, times: PassTimes, how: Scheduling, routing: Routi
     order = np.argsort(log[:, 0], kind="stable")
     ends = np.searchsorted(log[order, 0], np.arange(1, routing.replicas))
     return Served(
-        arrival_s=book.one["arrival_s"].copy(),
-        started_s=book.one["started_s"].copy(),
-        first_token_s=book.one["first_token_s"].copy(),
-        finish_s=book.one["finish_s"].copy(),
-        preemptions=book.one["preemptions"].copy(),
-        replica=book.one["replica"].copy(),
-        found=book.one["found"].copy(),
+        arrival_s=book.arrival_s,
+        started_s=book.started_s,
+        first_token_s=book.first_token_s,
+        finish_s=book.finish_s,
+        preemptions=book.preemptions,
+        replica=book.replica,
+        found=book.found,
         reloaded=ahead.one["reloaded"],
         evicted=replicas.one["evicted"],
         steps=tuple(Steps(rows) for rows in np.split(log[order, 1:], ends)),

@@ -20,25 +20,6 @@ WHERE: Final = 0
 OLDER: Final = 1
 NEWER: Final = 2
 """What is known of a block there."""
-_BOOK: Final = np.dtype(
-    [
-        ("arrival_s", np.float64),
-        ("last", np.int64),  # tokens in the cache when the answer has ended: its last token is not
-        ("prefix", np.int64),  # a number of its prefix, or none
-        ("found", np.int64),  # tokens
-        ("replica", np.int64),  # where it runs; none where it is refused
-        ("goal", np.int64),  # tokens that its cache has after reading
-        ("at", np.int64),  # tokens that its cache has while it reads
-        ("past", np.int64),  # its tokens in the cache less the passes of its replica, while it writes
-        ("joined", np.int64),  # its number among those that began to write
-        ("behind", np.int64),  # who came next to the same replica, or none
-        ("started_s", np.float64),
-        ("first_token_s", np.float64),
-        ("finish_s", np.float64),
-        ("preemptions", np.int64),
-    ],
-    align=True,
-)
 _AHEAD: Final = np.dtype(
     [
         ("reloaded", np.int64),  # tokens that were moved in, when it was first taken in
@@ -87,17 +68,35 @@ _REPLICA: Final = np.dtype(
 
 
 class Book(NamedTuple):
-    """What is known of each request, and what becomes of it."""
+    """What is known of each request, and what becomes of it: arrays with a row a request."""
 
-    one: NDArray[Any]
-    """Of each, by name: one array, as each costs time wherever the state is handed on."""
+    arrival_s: Floats
+    last: Ints
+    """Tokens in the cache when the answer has ended: its last token is not."""
+    prefix: Ints
+    """A number of its prefix, or none."""
+    found: Ints
+    """Tokens."""
+    replica: Ints
+    """Where it runs; none where it is refused."""
+    goal: Ints
+    """Tokens that its cache has after reading."""
+    at: Ints
+    """Tokens that its cache has while it reads."""
+    past: Ints
+    """Its tokens in the cache less the passes of its replica, while it writes."""
+    joined: Ints
+    """Its number among those that began to write."""
+    behind: Ints
+    """Who came next to the same replica, or none."""
+    started_s: Floats
+    first_token_s: Floats
+    finish_s: Floats
+    preemptions: Ints
 
 
 class Ahead(NamedTuple):
-    """What is known of requests whose blocks are moved in, or that follow on others.
-
-    As few arrays as can be: each costs time wherever the state is handed on.
-    """
+    """What is known of requests whose blocks are moved in, or that follow on others."""
 
     one: NDArray[Any]
     """Of each, by name."""
@@ -211,23 +210,36 @@ class State(NamedTuple):
 
 def book_of(requests: Requests) -> Book:
     """The requests before any has come."""
-    one = np.zeros(len(requests), dtype=_BOOK)
-    prefix = np.unique(requests.prefix, return_inverse=True)[1]
-    prefix[requests.prefix < 0] = NONE
-    one["arrival_s"], one["prefix"] = requests.arrival_s, prefix
-    one["last"], one["goal"] = requests.prompt + requests.answer - 1, requests.prompt
-    one["found"] = one["at"] = requests.found
-    one["replica"] = NONE
-    for name in ("started_s", "first_token_s", "finish_s"):
-        one[name] = inf
-    return Book(one=one)
+    count = len(requests)
+    prefix = np.full(count, NONE, dtype=np.int64)
+    shared = requests.prefix >= 0
+    if shared.any():
+        prefix[shared] = np.unique(requests.prefix[shared], return_inverse=True)[1]
+    never_s = np.full((3, count), inf)
+    none = np.zeros((4, count), dtype=np.int64)
+    return Book(
+        arrival_s=requests.arrival_s.copy(),
+        last=requests.prompt + requests.answer - 1,
+        prefix=prefix,
+        found=requests.found.copy(),
+        replica=np.full(count, NONE, dtype=np.int64),
+        goal=requests.prompt.copy(),
+        at=requests.found.copy(),
+        past=none[0],
+        joined=none[1],
+        behind=none[2],
+        started_s=never_s[0],
+        first_token_s=never_s[1],
+        finish_s=never_s[2],
+        preemptions=none[3],
+    )
 
 
 def ahead_of(requests: Requests, fits: NDArray[np.bool_]) -> Ahead:
     """The same before any has come; `fits` says whether each alone fits into the cache."""
     turns, one = requests.turns, np.zeros(len(requests), dtype=_AHEAD)
-    one["fits"] = fits
     if turns:
+        one["fits"] = fits
         one["pause_s"], one["waits"] = turns.pause_s, turns.waits
         one["first"], one["last"] = turns.first[:-1], turns.first[1:]
     return Ahead(one=one, after=turns.after.copy() if turns else np.zeros(0, dtype=np.int64))

@@ -14,9 +14,9 @@ def reload(r: int, one: int, known: int, state: State) -> int:
     """
     me, book, blocks, below = state.replicas.one[r], state.book, state.blocks, state.below
     block, begin = blocks.block[0], blocks.first[one]
-    most = min(blocks.first[one + 1] - begin, (book.one[one].goal - 1) // block)
+    most = min(blocks.first[one + 1] - begin, (book.goal[one] - 1) // block)
     waits_s = _queue_s(r, state)
-    least_s = waits_s + alone_s(known * block, book.one[one].goal, state)
+    least_s = waits_s + alone_s(known * block, book.goal[one], state)
     start_s = max(me.now_s, me.link_s)
     ready_s, best, place = start_s + below.numbers[4], 0, known
     free_s = ready_s
@@ -25,7 +25,7 @@ def reload(r: int, one: int, known: int, state: State) -> int:
         ready_s += below.numbers[2 + here - HOST]
         place += 1
         if place == most or below.blocks[r, blocks.names[begin + place], WHERE] != here:
-            whole_s = max(ready_s - me.now_s, waits_s) + alone_s(place * block, book.one[one].goal, state)
+            whole_s = max(ready_s - me.now_s, waits_s) + alone_s(place * block, book.goal[one], state)
             if whole_s < least_s:
                 least_s, best, free_s = whole_s, place - known, ready_s
     if best:
@@ -41,7 +41,7 @@ def _queue_s(r: int, state: State) -> float:
     tokens = 0
     for place in range(replicas.one[r].reading):
         one = replicas.reading[r, place]
-        tokens += book.one[one].goal - book.one[one].at
+        tokens += book.goal[one] - book.at[one]
     whole, rest = tokens // most, tokens % most
     first_s = whole * times.pass_s[0, most] + times.pass_s[0, rest]
     second_s = whole * times.pass_s[1, most] + times.pass_s[1, rest]

@@ -1,7 +1,7 @@
 """A scenario over time: its requests, sent through its replicas by the simulator."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil, gcd, inf
 from typing import Final
 
@@ -138,9 +138,10 @@ def _stay_s(scenario: Scenario, prefill: Scenario | None, times: PassTimes, *, p
     reading = times_of(prefill) if prefill else times
     prefill_s = prompt_s(reading or times, prompt=scenario.prompt, pass_tokens=scenario.pass_tokens)
     past, passes, batch = scenario.prompt + scenario.answer // 2, scenario.answer - 1, 1.0
+    token_s = cache(lambda together: times.token_s([past] * together))  # it comes back to the same batch
     stay_s = 0.0
     for _ in range(20):
-        pass_s = times.token_s([past] * max(1, round(batch)))
+        pass_s = token_s(max(1, round(batch)))
         free = 1.0 if prefill else max(0.1, 1 - per_s * prefill_s)
         stay_s = prefill_s + passes * pass_s / free
         batch = min(scenario.places, per_s * stay_s)

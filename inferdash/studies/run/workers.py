@@ -58,9 +58,8 @@ def prefill_of(scenario: Scenario) -> Scenario | None:
 
 def only(scenario: Scenario, names: frozenset[str]) -> Scenario:
     """The scenario with all but some fields as the baseline has them, so that they alone tell it from another."""
-    return scenario.model_copy(
-        update={name: value for name, value in _others(names) if getattr(scenario, name) != value}
-    )
+    now = vars(scenario)
+    return scenario.model_copy(update={name: value for name, value in _others(names) if now[name] != value})
 
 
 @lru_cache(maxsize=8)
