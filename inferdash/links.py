@@ -119,7 +119,8 @@ def parameters(scenario: Scenario) -> dict[str, str]:
 
 def differing(scenario: Scenario, baseline: Scenario) -> list[str]:
     """The fields that count in a scenario and say something else in another, in their order."""
-    return [name for name in FIELDS if getattr(scenario, name) != getattr(baseline, name) and counts(name, scenario)]
+    here, there = vars(scenario), vars(baseline)
+    return [name for name in FIELDS if here[name] != there[name] and counts(name, scenario)]
 
 
 def written(name: str, value: Any) -> str:

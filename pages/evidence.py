@@ -68,7 +68,7 @@ st.markdown(page.errors_sentence(result))
 with st.container(horizontal=True, vertical_alignment="bottom"):
     by = parts.pick("Group by", page.BY, key="evidence_by")
     only = parts.narrowed("Only", page.groups(by), key=f"evidence_only_{by}")
-place = parts.choosable(charts.scatter(), page.drawn(by, only), key="scatter", name=charts.CHOSEN)
+place = parts.choosable(charts.scatter(), page.drawn, by, only, key="scatter", name=charts.CHOSEN)
 st.caption(page.LEGEND)
 sections(
     {

@@ -9,6 +9,7 @@ full cost does.
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any, Final
 
 from annotated_types import Ge
@@ -71,14 +72,19 @@ FIELDS: Final[dict[str, FieldInfo]] = dict(Scenario.model_fields)
 
 def mark(name: str, kind: type[Any]) -> Any:
     """The mark of a kind (`Choices`, `Place`, `Quantity`) on a field, or None."""
-    return next((found for found in FIELDS[name].metadata if isinstance(found, kind)), None)
+    for found in FIELDS[name].metadata:
+        if isinstance(found, kind):
+            return found
+    return None
 
 
+@cache
 def is_number(name: str) -> bool:
     """Whether a field is a number without a unit."""
     return mark(name, Ge) is not None and mark(name, Quantity) is None
 
 
+@cache
 def is_whole(name: str) -> bool:
     """Whether a field is a number that is whole."""
     return is_number(name) and "int" in str(FIELDS[name].annotation)

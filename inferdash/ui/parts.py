@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any, Final
 
@@ -180,18 +181,36 @@ def _of_b_alone() -> None:
         st.caption("Of B:")
 
 
-def choosable(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, key: str, name: str) -> Any:
-    """A chart in which a click chooses a row, by the field of its selection `name`; the field's value, or None."""
-    event = st.vega_lite_chart(filled(spec, rows), key=key, on_select=state.acted, selection_mode=name)
+def choosable(spec: dict[str, Any], rows: Callable[..., Rows], *of: str | None, key: str, name: str) -> Any:
+    """A chart in which a click chooses a row, by the field of its selection `name`; the field's value, or None.
+
+    Its rows are those of `of`, the same for every scenario.
+    """
+    shown = _looking(spec) | {"datasets": _lasting(rows, of)}
+    event = st.vega_lite_chart(shown, key=key, on_select=state.acted, selection_mode=name)
     found = event.selection.get(name) or []
     return next(iter(found[0].values())) if found else None
 
 
-def filled(spec: dict[str, Any], rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def filled(spec: dict[str, Any], rows: Rows) -> dict[str, Any]:
     """A specification with its rows, for Streamlit."""
-    # A table of Arrow goes to the browser as it is; rows of Python would pass through pandas first, 2 ms a data set.
-    shown = theme.large(spec) if state.presented() else spec
-    return {**shown, "datasets": {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}}
+    return _looking(spec) | {"datasets": _tables(rows)}
+
+
+def _looking(spec: dict[str, Any]) -> dict[str, Any]:
+    """A specification as it is shown now."""
+    return theme.large(spec) if state.presented() else spec
+
+
+def _tables(rows: Rows) -> dict[str, pa.Table]:
+    """Tables of Arrow go to the browser as they are; rows of Python would pass through pandas, 2 ms a data set."""
+    return {name: pa.Table.from_pylist(list(part)) for name, part in rows.items()}
+
+
+@lru_cache(maxsize=32)
+def _lasting(rows: Callable[..., Rows], of: tuple[str | None, ...]) -> dict[str, pa.Table]:
+    """Tables that no scenario changes."""
+    return _tables(rows(*of))
 
 
 def table(content: Table | Callable[[Scenario], Table]) -> None:

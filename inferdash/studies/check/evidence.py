@@ -175,7 +175,6 @@ def chosen(by: str, only: str | None) -> list[Measurement]:
     return [one for one in _fitted() if only in {None, _group(one, by)}]
 
 
-@cache
 def drawn(by: str, only: str | None) -> dict[str, list[dict[str, Any]]]:
     """`rows` of a group, all where none is named; the same for every scenario."""
     return rows(chosen(by, only))
