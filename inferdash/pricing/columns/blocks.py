@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inferdash.pricing.columns.signs import lines_of
 from inferdash.pricing.logs.pieces import LONGEST
 
 BLOCK: Final = 1 << 25
@@ -18,7 +19,7 @@ _TURNS: Final = (b"turn.completed",)
 _FEW: Final = 8
 """Of so many lines fewer than one is looked at alone."""
 _LAST_ASCII: Final = 127
-_LINE_END, _RETURN = b"\n\r"
+_LINE_END: Final = 0x0A
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def blocks(pieces: Iterator[bytes], size: int = BLOCK) -> Iterator[Block | list[
     for piece in pieces:
         if many + len(piece) > len(room):
             room = room[:many] + bytearray(len(piece) + size // _FEW)
-        room[many : many + len(piece)] = piece
+        memoryview(room)[many : many + len(piece)] = piece  # a slice of the array itself would copy the piece first
         many += len(piece)
         if many < size:
             continue
@@ -111,10 +112,7 @@ def of(data: bytes | bytearray, size: int) -> Block:
             data = str(signs.data, "utf-8", "replace").encode()
             signs = np.frombuffer(data, np.uint8)
     signs.flags.writeable = False
-    ends = np.flatnonzero(signs == _LINE_END)
+    starts, ends = (np.empty(len(signs), np.int64) for _ in range(2))  # memory that is not written is none
+    many = lines_of(signs, starts, ends)
     ended = bool(signs[-1] == _LINE_END)
-    if not ended:
-        ends = np.append(ends, len(signs))
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    empty = (ends == starts) | ((ends == starts + 1) & (signs[np.minimum(starts, len(signs) - 1)] == _RETURN))
-    return Block(data, signs, starts[~empty], ends[~empty], ended)
+    return Block(data, signs, starts[:many].copy(), ends[:many].copy(), ended)

@@ -10,9 +10,9 @@ from inferdash.pricing.dialects.services import SPELLED, STANDARD, YES
 from inferdash.pricing.dialects.shapes import TEXTS, Path
 from inferdash.pricing.logs.values import MOST_TOKENS
 
-Form: TypeAlias = Literal["text", "key", "int", "moment", "real", "decimal", "time"]
-"""How values are written: as texts, ids as their hashes (0 for an empty one), moments as microseconds since 1970, or as
-values of an engine's own types."""
+Form: TypeAlias = Literal["text", "key", "count", "int", "moment", "real", "decimal", "time"]
+"""How values are written: as texts, ids as their hashes (0 for an empty one), whole numbers that each can be a
+count of tokens, moments as microseconds since 1970, or as values of an engine's own types."""
 Value: TypeAlias = Any
 """An expression, whose types the library checks itself."""
 CENT: Final = "decimal(38, 22)"
@@ -87,7 +87,7 @@ class Column:
                 return own.isin(["0", "0.0", "0.00"]) | own.re_search("^[A-Za-z]")
             case "time" | "moment" | "key":
                 return ibis.literal(value=True)
-            case "int":
+            case "count" | "int":
                 return own == 0
             case _:
                 return (own == 0) | (own != own.floor())
@@ -95,7 +95,7 @@ class Column:
     def usd(self, table: Value) -> tuple[Value, Value]:
         """Whether the value is a sum of dollars that is read, and the dollars."""
         own = self.of(table)
-        if self.form in {"int", "decimal"}:
+        if self.form in {"count", "int", "decimal"}:
             return own >= 0, own.cast(CENT)
         if self.form not in {"real", "text"}:
             return ibis.literal(value=False), ibis.null(CENT)
@@ -116,13 +116,15 @@ class Column:
         if self.form == "time":
             moment = own if own.type().is_timestamp() else own.cast("timestamp")
             return ibis.literal(per_s == 1), moment.epoch_seconds().cast("float64")
-        if self.form in {"int", "real", "decimal"}:
-            return own.abs() < _LATEST, _in_seconds(own.cast("float64") / per_s)
+        if self.form in {"count", "int"}:
+            return ibis.literal(value=True), _in_seconds(_per(own.cast("float64"), per_s))
+        if self.form in {"real", "decimal"}:
+            return own.abs() < _LATEST, _in_seconds(_per(own.cast("float64"), per_s))
         if self.form == "key":
             return ibis.literal(value=False), ibis.null("float64")
         bare = own.strip()
         is_number, is_moment = bare.re_search(_SECONDS), bare.re_search(_MOMENT)
-        number = _in_seconds(_guarded(is_number, bare, "0").cast("float64") / per_s)
+        number = _in_seconds(_per(_guarded(is_number, bare, "0").cast("float64"), per_s))
         if per_s != 1:
             return is_number, number
         moment = _guarded(is_moment, bare, "1970-01-01").cast("timestamp").epoch_seconds().cast("float64")
@@ -136,7 +138,7 @@ _LATEST: Final = 1e20
 def are_numbers(table: Value, columns: Collection[Column]) -> Value:
     """Whether the values of all these columns are whole numbers, none of them below 0."""
     good = ibis.literal(value=True)
-    for one in columns:
+    for one in (column for column in columns if column.form != "count"):
         own = one.of(table)
         if one.form == "text":
             good = good & own.re_search(_DIGITS)
@@ -155,4 +157,10 @@ def _guarded(good: Value, text: Value, other: str) -> Value:
 
 def _in_seconds(value: Value) -> Value:
     """Seconds of a bare number: ms, µs or ns since 1970 are known by its size."""
-    return ibis.cases(*((value.abs() > above, value / units) for above, units in _UNITS_PER_S), else_=value)
+    size = value.abs()
+    finer = ibis.cases(*((size > above, value / units) for above, units in _UNITS_PER_S), else_=value)
+    return ibis.cases((size > _UNITS_PER_S[-1][0], finer), else_=value)  # as most are seconds
+
+
+def _per(value: Value, units: int) -> Value:
+    return value if units == 1 else value / units

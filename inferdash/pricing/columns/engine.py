@@ -21,11 +21,11 @@ from inferdash.facts.money.price_names import edges
 from inferdash.pricing.columns.blocks import BLOCK, Block, RowBlock
 from inferdash.pricing.columns.cells import CENT
 from inferdash.pricing.columns.kinds import JsonLines, Kind, Parquet, Pieces, TableLines
-from inferdash.pricing.columns.lines import hashes
+from inferdash.pricing.columns.lines import hashes, repeated
 from inferdash.pricing.columns.notes import noted
 from inferdash.pricing.columns.parts import Part, Rows, is_id, joined
 from inferdash.pricing.columns.signs import hashed_text
-from inferdash.pricing.columns.sums import KEYS, WHOLE, Lines
+from inferdash.pricing.columns.sums import KEYS, NAMELESS, WHOLE, Lines
 from inferdash.pricing.columns.templates import Templates
 from inferdash.pricing.dialects.reading import Said
 from inferdash.pricing.logs.blocks import Written
@@ -38,12 +38,14 @@ _MEMORY: Final = "1GB"
 _THREADS: Final = 2
 _FEWEST: Final = 1 << 18
 """Bytes of a block that is read as columns."""
+_HASHES: Final = 1 << 22
+"""Of ids that are held against each other at once."""
 _HELD: Final = 8
 """Blocks whose sums are told at once: there are as many of a block as of many."""
 Item: TypeAlias = Request | Summed
 _TYPES: Final = {
-    "text": "string", "key": "uint64", "int": "int64", "moment": "int64", "real": "float64", "decimal": CENT,
-    "time": "timestamp",
+    "text": "string", "key": "uint64", "count": "int64", "int": "int64", "moment": "int64", "real": "float64",
+    "decimal": CENT, "time": "timestamp",
 }  # fmt: skip
 
 
@@ -57,10 +59,23 @@ class Waiting(NamedTuple):
     """Whether it is in no sum yet."""
 
 
+class _Stream:
+    """Lines as the engine scans them, by one name for all blocks: what it is asked about them is planned once."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, schema: Any = None) -> Any:
+        return self.table.__arrow_c_stream__(schema)
+
+
 @dataclass
 class _Way:
     """How lines with the same columns are summed."""
 
+    name: str
+    """Of its lines in the engine."""
+    stream: _Stream
     lines: Lines
     source: Any
     """The table that the engine is asked about."""
@@ -114,6 +129,7 @@ class Engine:
         self._engine.execute("create table if not exists nameless (file int, key ubigint)")
         self._ways: dict[tuple[Any, ...], _Way] = {}
         self._questions: dict[tuple[Any, ...], str] = {}
+        self._planned: dict[str, str] = {}
         self._templates = Templates(threads, users=records.users)
         self._edges = (0, *sorted(edges()))
         self._file = file
@@ -166,11 +182,13 @@ class Engine:
 
     def _way(self, part: Part) -> _Way:
         """How lines with these columns are summed."""
-        key = (part.query, *((one.way, one.form) for one in part.columns))
+        key = (part.query, *((one.way, one.form) for one in part.columns), *part.table.schema.types)
         if key not in self._ways:
             names = {one.name: _TYPES[one.form] for one in part.columns}
             source = ibis.table({"row": "int64", **({WHOLE: "boolean"} if part.query else {}), **names}, name="lines")
-            self._ways[key] = _Way(Lines(part.columns, self._edges), source)
+            name, stream = f"block{len(self._ways)}", _Stream(part.table)
+            self._engine.register(name, stream)
+            self._ways[key] = _Way(name, stream, Lines(part.columns, self._edges), source)
         return self._ways[key]
 
     def _kinds(self, part: Part, way: _Way, source: str) -> set[int]:
@@ -178,39 +196,45 @@ class Engine:
         if not part.varies:
             return {(1 << len(part.columns)) - 1}
         asked = _sql(way.source.select(kind=way.lines.presence(way.source)).distinct())
-        return {kind for (kind,) in self._engine.execute(f"with lines as ({source}) {asked}").fetchall()}
+        return {kind for (kind,) in self._engine.execute(self._asked(f"with lines as ({source}) {asked}")).fetchall()}
 
     def _summed(self, part: Part, before: int, block: Block | RowBlock | None) -> Generator[Summed, None, Rows]:
         """The sums of lines; what tells of their copies is kept, and those that are not certain are given back."""
         way, many = self._way(part), len(part.table)
         batches = part.table.combine_chunks().to_batches(max_chunksize=max(1, -(-many // self._threads)))
-        self._engine.register("block", pa.Table.from_batches(batches))
-        source = part.query or "from block"
+        way.stream.table = pa.Table.from_batches(batches)
+        source = f"{part.query} from {way.name}"
         present = self._kinds(part, way, source)
         if not present <= way.present or not way.read:
             yield from self._told(way)
             way.present |= present
             read = way.lines.read(way.source, way.present)
             way.read = _sql(read)
-            key = (*read.schema().items(),)  # all that the question for the sums depends on
+            alike = (*way.lines.same.items(), *(one.told for one in way.lines.meant))
+            key = (*read.schema().items(), *alike)  # all that the question for the sums depends on
             if key not in self._questions:
                 self._questions[key] = _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
             way.sums = self._questions[key]
         said = f"with lines as ({source}), said as ({way.read})"
-        sums = self._engine.sql(f"{said} {way.sums}").to_arrow_table()
+        sums = self._engine.sql(self._asked(f"{said} {way.sums}")).to_arrow_table()
         way.held.append(sums)
         is_all = pc.sum(sums["lines"]).as_py() == many
         good = "not passed" if is_all else "good and not passed"
         if way.has_ids and len(sums):
-            kept = f"select {self._file}, row + {before}, message, request, output from said where {good}"  # noqa: S608 - numbers
-            self._engine.execute(f"insert into seen {said} {kept}")
-        if isinstance(block, Block) and pc.any(pc.greater(sums["nameless"], 0)).as_py():
-            alone = f"select row from said where {good} and message is null and request is null"  # noqa: S608 - as above
+            kept = f"select $1, row + $2, message, request, output from said where {good}"  # noqa: S608 - as below
+            self._engine.execute(self._asked(f"insert into seen {said} {kept}", self._file, before))
+        has_names = NAMELESS in sums.column_names
+        if isinstance(block, Block) and is_all and not has_names and way.lines.same.get("passed") is False:
+            self._remember(block, part.table["row"].to_numpy())
+        elif isinstance(block, Block) and (not has_names or pc.any(pc.greater(sums[NAMELESS], 0)).as_py()):
+            alone = f"select row from said where {good} and message is null and request is null"  # noqa: S608 - as below
             self._remember(block, self._numbers(f"{said} {alone}"))
         if len(way.held) == _HELD:
             yield from self._told(way)
-        left = f"{said} select row from said where not good"  # noqa: S608 - as above
-        return np.empty(0, np.int64) if is_all else self._numbers(left)
+        left = f"{said} select row from said where not good"  # noqa: S608 - expressions of names that are our own
+        others = np.empty(0, np.int64) if is_all else self._numbers(left)
+        way.stream.table = part.table.schema.empty_table()
+        return others
 
     def _told(self, way: _Way) -> Iterator[Summed]:
         """The sums that are held, as one, as far as they are of requests."""
@@ -223,8 +247,15 @@ class Engine:
         way.held.clear()
         yield from filter(None, (noted(found, self._records) for found in way.lines.found(sums.to_pylist())))
 
-    def _numbers(self, query: str) -> Rows:
-        return np.asarray(self._engine.execute(query).fetchnumpy()["row"], np.int64)
+    def _asked(self, question: str, *numbers: int) -> str:
+        """A question as the engine has planned it."""
+        if question not in self._planned:
+            self._planned[question] = f"asked{len(self._planned)}"
+            self._engine.execute(f"prepare {self._planned[question]} as {question}")
+        return f"execute {self._planned[question]}" + (f"({', '.join(map(str, numbers))})" if numbers else "")
+
+    def _numbers(self, question: str) -> Rows:
+        return np.asarray(self._engine.execute(self._asked(question)).fetchnumpy()["row"], np.int64)
 
     def _remember(self, block: Block, rows: Rows) -> None:
         """Keeps what lines without an id say, so that those that repeat another are known."""
@@ -259,7 +290,10 @@ class Engine:
         """What is held of a file, and again its lines that share their ids: of each answer, the last copy counts."""
         for way in self._ways.values():
             yield from self._told(way)
-        again = self._engine.execute(_IS_SHARED, {"file": self._file}).fetchall()[0][0]
+        again = (
+            any(self._repeated(name, "seen", self._file) for name in ("message", "request"))
+            or self._engine.execute(_IS_SHARED, {"file": self._file}).fetchall()[0][0]
+        )
         shared = self._engine.execute(_SHARED, {"file": self._file}).fetchall() if again else []
         alone = {one.row: one for one in waiting}
         rows = [row for row, *_ in shared]
@@ -277,12 +311,18 @@ class Engine:
                 yield request
         for one in alone.values():
             yield one.request
-        self._engine.execute("checkpoint")
 
     def end(self) -> None:
         """The log is over: lines that repeat another are told."""
-        (repeated,) = self._engine.execute("select count(*) - count(distinct key) from nameless").fetchall()[0]
-        self._records.told.repeat(repeated)
+        self._records.told.repeat(self._repeated("key", "nameless"))
+
+    def _repeated(self, key: str, table: str, file: int = 0) -> int:
+        """How many hashes of the files from one on stood before; in parts, so that they fit into memory."""
+        rows = f"from {table} where {key} is not null and file >= {file}"
+        (many,) = self._engine.execute(f"select count(*) {rows}").fetchall()[0]
+        parts = -(-many // _HASHES)
+        asked = (f"select {key} as row {rows} and {key} // 256 % {parts} = {part}" for part in range(parts))
+        return sum(repeated(self._engine.execute(one).fetchnumpy()["row"]) for one in asked)
 
     def settled(self) -> int:
         """The number of the last file, of which all is where it is kept."""
@@ -316,12 +356,10 @@ class Engine:
 _SEEN: Final = (pa.int32(), pa.int64(), pa.uint64(), pa.uint64(), pa.int64())
 """Types of file, row, id of the answer, id of the request, output tokens."""
 _IS_SHARED: Final = """
-    select (select count(message) > count(distinct message) or count(request) > count(distinct request) from seen
-            where file = $file)
-        or exists (select 1 from seen where file < $file and message in (select message from seen where file = $file))
+    select exists (select 1 from seen where file < $file and message in (select message from seen where file = $file))
         or exists (select 1 from seen where file < $file and request in (select request from seen where file = $file))
 """
-"""Whether a line of a file may share its id with another, or with one of an earlier file."""
+"""Whether a line of a file may share its id with one of an earlier file."""
 _SHARED: Final = """
     with mine as (select *, row_number() over (order by row) as place from seen where file = $file),
     messages as (

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from inferdash.pricing.columns.cells import Column, Form
 from inferdash.pricing.columns.lines import keys
-from inferdash.pricing.columns.parts import Part, Rows, is_id, is_relevant, is_user, roles_of
+from inferdash.pricing.columns.parts import Part, Rows, is_id, is_relevant, is_user, narrowed, roles_of
 from inferdash.pricing.columns.sums import MOST_COLUMNS
 from inferdash.pricing.dialects.fees import MADE_OF
 from inferdash.pricing.dialects.plans import layout_of
@@ -24,8 +24,8 @@ def relevant(ways: Sequence[Path]) -> list[Path]:
 
 
 _CAST: Final[Mapping[Form, str]] = {
-    "text": "::varchar", "key": "", "moment": "", "int": "::bigint", "real": "::double", "decimal": "",
-    "time": "::timestamp",
+    "text": "::varchar", "key": "", "moment": "", "count": "::bigint", "int": "::bigint", "real": "::double",
+    "decimal": "", "time": "::timestamp",
 }  # fmt: skip
 
 
@@ -70,7 +70,7 @@ class Typed:
             if array.null_count == len(array):
                 continue
             varies = varies or array.null_count > 0 or (one.form == "text" and one.way[-1] in TEXTS)
-            columns.append(one)
+            columns.append(narrowed(one, array))
             arrays.append(_keys(array) if one.form == "key" else array)
         if not layout_of([one.way for one in columns]).counts:
             return [], rows
@@ -78,7 +78,7 @@ class Typed:
         names = ["row", *(one.name for one in columns), *(f"l{place}" for place in range(len(lists)))]
         table = pa.Table.from_arrays([pa.array(rows), *arrays, *lists], names)
         cells = ", ".join(f"{one.name}{_CAST[one.form]} as {one.name}" for one in columns)
-        query = f"select row, {self._whole} as whole, {cells} from block"  # noqa: S608 - names are our own
+        query = f"select row, {self._whole} as whole, {cells}"
         return [Part(tuple(columns), table, query, varies)], rows[:0]
 
 

@@ -331,6 +331,23 @@ def keys(data: Any, ends: Any) -> Any:
 
 
 @compiled
+def repeated(hashes: Any) -> int:
+    """How many of some hashes, none of them 0, stood before."""
+    bits = 4
+    while 1 << bits < 2 * len(hashes):
+        bits += 1
+    room, last = np.zeros(1 << bits, np.uint64), np.uint64((1 << bits) - 1)
+    shift, many = np.uint64(64 - bits), 0
+    for one in hashes:
+        at = one >> shift
+        while room[at] != 0 and room[at] != one:
+            at = (at + np.uint64(1)) & last
+        many += room[at] == one
+        room[at] = one
+    return many
+
+
+@compiled
 def is_balanced(data: Any, starts: Any, ends: Any) -> bool:
     """Whether each line has as many quotes that open as quotes that close, so that no text goes over lines."""
     for row in range(len(starts)):

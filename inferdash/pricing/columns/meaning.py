@@ -4,10 +4,10 @@ The places and their meanings are those of the reader of lines (`dialects/plans.
 read here where that is certain; every other one is left to that reader, which reads it or says why it is left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import and_, or_
+from operator import add, and_, or_, sub
 from typing import Final, NamedTuple
 
 import ibis
@@ -37,9 +37,14 @@ class Meant(NamedTuple):
     told: bool
     """Whether it tells what was read and stored."""
 
-    def agrees(self, chosen: Sequence[Value]) -> Value:
-        """Whether it says the same as the meaning that was chosen, or does not hold."""
-        same = [own == other for own, other in zip(self.numbers, chosen[: 5 if self.told else 2], strict=False)]
+    def agrees(self, chosen: Sequence[tuple[Value, Value]]) -> Value:
+        """Whether it says the same as the meaning that was chosen, or does not hold.
+
+        Args:
+            chosen: its numbers as expressions, and the columns of these.
+        """
+        told = zip(self.numbers, chosen[: 5 if self.told else 2], strict=False)
+        same = [own == column for own, (value, column) in told if own.op() != value.op()]
         return ~self.holds | all_of(same)
 
 
@@ -64,6 +69,10 @@ class Said:
     fees: Mapping[str, Value] = field(default_factory=dict)
     service: Value = None
     """By which service each was answered; None where nothing tells."""
+
+    def held(self, columns: Iterator[Value]) -> "Said":
+        """The same, with the next of some columns for whether each meaning holds."""
+        return replace(self, meant=tuple(one._replace(holds=next(columns)) for one in self.meant))
 
 
 def said(table: Value, columns: Sequence[Column]) -> Said:
@@ -116,7 +125,7 @@ def said(table: Value, columns: Sequence[Column]) -> Said:
         checks += [one == named[0] for one in named[1:]]  # what two names say is for the reader of lines
         told += [ibis.literal("batch")] * own.batch
         service = reduce(lambda one, other: ibis.cases((one == STANDARD, other), else_=one), told)
-        checks += [(one == STANDARD) | (one == service) for one in told]
+        checks += [(one == STANDARD) | (one == service) for one in told] if len(told) > 1 else [service.notnull()]
     counted = [(others[place], what) for place, what, _ in own.fees]
     checks += [are_numbers(table, [column for column, _ in counted])] if counted else []
     return Said(
@@ -140,7 +149,7 @@ def said(table: Value, columns: Sequence[Column]) -> Said:
 
 def _user(table: Value, columns: Sequence[Column]) -> Value | None:
     """The first name, or number, that is there."""
-    names = [one.of(table).cast("string").nullif("") for one in columns if one.form in {"text", "int"}]
+    names = [one.of(table).cast("string").nullif("") for one in columns if one.form in {"text", "count", "int"}]
     return ibis.coalesce(*names) if names else None
 
 
@@ -171,8 +180,11 @@ def _meanings(place: Place, values: Sequence[Value], model: Value) -> list[Meant
 
 
 def _sum(form: Form, values: Sequence[Value]) -> Value:
-    terms = [values[place] if times == 1 else values[place] * times for place, times in form]
-    return reduce(lambda one, other: one + other, terms) if terms else ibis.literal(0, "int64")
+    added, taken = (
+        [values[place] if abs(times) == 1 else values[place] * abs(times) for place, times in form if times * sign > 0]
+        for sign in (1, -1)
+    )
+    return reduce(sub, taken, reduce(add, added) if added else ibis.literal(0, "int64"))
 
 
 def _speaks(dialect: Dialect, model: Value) -> Value:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from inferdash.pricing.columns.blocks import Block
@@ -17,6 +18,7 @@ from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.plans import layout_of
 from inferdash.pricing.dialects.services import OF_LOTS
 from inferdash.pricing.dialects.shapes import Path
+from inferdash.pricing.logs.values import MOST_TOKENS
 
 Rows = NDArray[np.int64]
 _FEW: Final = 1 << 12
@@ -35,7 +37,7 @@ class Part:
     table: Any
     """Their values, and numbers of the lines as `row`."""
     query: str = ""
-    """What makes of `block`, as the table is called, the columns and `whole`; nothing where it has them already."""
+    """What makes of the table the columns and `whole`, without its name; nothing where it has them already."""
     varies: bool = False
     """Whether some lines have no value in some column."""
 
@@ -77,8 +79,18 @@ def halved(work: Callable[[slice], None], many: int, threads: int) -> None:
 
 def part(block: Block, rows: Rows, columns: Sequence[Column], values: NDArray[np.int64]) -> Part:
     """Lines with their values: numbers, hashes, or places and lengths of texts; a column of them each."""
-    arrays = [pa.array(rows), *(_array(block, one, values[:, at]) for at, one in enumerate(columns))]
-    return Part(tuple(columns), pa.table(arrays, ["row", *(one.name for one in columns)]))
+    arrays = [_array(block, one, values[:, at]) for at, one in enumerate(columns)]
+    table = pa.table([pa.array(rows), *arrays], ["row", *(one.name for one in columns)])
+    return Part(tuple(map(narrowed, columns, arrays)), table)
+
+
+def narrowed(column: Column, array: Any) -> Column:
+    """A column of whole numbers as one of counts, where each of them can be one."""
+    if column.form != "int":
+        return column
+    bounds = pc.min_max(array).as_py()
+    is_count = bounds["min"] is not None and bounds["min"] >= 0 and bounds["max"] <= MOST_TOKENS
+    return replace(column, form="count") if is_count else column
 
 
 def _array(block: Block, column: Column, values: NDArray[np.int64]) -> Any:

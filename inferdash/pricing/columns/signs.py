@@ -23,8 +23,10 @@ LABELS: Final = 3
 """Of the words that a list is searched for, those that are names; the others are values."""
 _LONGEST_WORD: Final = 132
 _K, _K2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
-_S8, _S16, _S24, _S29, _S32 = map(np.uint64, (8, 16, 24, 29, 32))
+_S8, _S16, _S24, _S29, _S32, _S56 = map(np.uint64, (8, 16, 24, 29, 32, 56))
 _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN, _EIGHT = map(np.uint64, range(1, 9))
+_ONES, _TOPS, _LINE_ENDS = (np.uint64(sign * 0x0101010101010101) for sign in (1, 0x80, 0x0A))
+_LINE_END: Final = 0x0A
 _DAY: Final = 86_400
 _MICROS: Final = 1_000_000
 _YEAR, _MONTH, _FEBRUARY = 4, 12, 2
@@ -43,6 +45,35 @@ def word(data: Any, at: Any) -> Any:
         | np.uint64(data[at + _SIX]) << _S16 | np.uint64(data[at + _SEVEN]) << _S24
     )  # fmt: skip
     return low | high << _S32
+
+
+@inlined
+def _is_empty(data: Any, start: Any, end: Any) -> Any:
+    return start == end or (start + _ONE == end and data[start] == _RETURN)
+
+
+@compiled
+def lines_of(data: Any, starts: Any, ends: Any) -> int:
+    """How many lines there are that are not empty; where each starts and ends is filled in."""
+    at, start, last, many = np.uint64(0), np.uint64(0), np.uint64(len(data)), 0
+    while at < last:
+        step = min(_EIGHT, last - at)
+        if step == _EIGHT:
+            other = word(data, at) ^ _LINE_ENDS
+            if not (other - _ONES) & ~other & _TOPS:  # no byte of it is 0
+                at += _EIGHT
+                continue
+        for place in range(at, at + step):
+            if data[place] == _LINE_END:
+                if not _is_empty(data, start, place):
+                    starts[many], ends[many] = start, place
+                    many += 1
+                start = place + _ONE
+        at += step
+    if start < last and not _is_empty(data, start, last):
+        starts[many], ends[many] = start, last
+        many += 1
+    return many
 
 
 @inlined
@@ -65,9 +96,17 @@ def is_same(data: Any, at: int, other: Any, there: int, length: int) -> bool:
 @inlined
 def hashed(data: Any, start: int, end: int) -> Any:
     """A number of 64 bits that two texts have in common only if they are the same, or by a chance of 1 in 2^64."""
-    found = _K ^ np.uint64(end - start)
+    found, other = _K ^ np.uint64(end - start), _K2  # two at a time, as a processor can
     at, last = np.uint64(start), np.uint64(end)
-    while at + _EIGHT <= last:
+    while at + _EIGHT + _EIGHT <= last:
+        found = (found ^ word(data, at)) * _K
+        other = (other ^ word(data, at + _EIGHT)) * _K
+        found ^= found >> _S32
+        other ^= other >> _S32
+        at += _EIGHT + _EIGHT
+    found = (found ^ (other << _S8 | other >> _S56)) * _K2
+    found ^= found >> _S32
+    if at + _EIGHT <= last:
         found = (found ^ word(data, at)) * _K
         found ^= found >> _S32
         at += _EIGHT

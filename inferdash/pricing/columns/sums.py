@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any, Final
 
 import ibis
+from ibis.expr.operations import Literal
 
 from inferdash.pricing.columns.cells import CENT, Column, Value
 from inferdash.pricing.columns.meaning import BETWEEN, NUMBERS, Meant, Said, all_of, said
@@ -19,9 +20,16 @@ WHOLE: Final = "whole"
 """Name of the column that says whether the columns are all that a record has."""
 MOST_COLUMNS: Final = 60
 """Columns whose presence is told by one number."""
-_FEE: Final = "fee_"
+_FEE, _HOLDS = "fee_", "holds_"
 KEYS: Final = ("what", "models", "user", "service", "day", "size")
 """What the sums of some lines have in common; all others are added up, but the first and last time."""
+NAMELESS: Final = "nameless"
+"""Name of the column of how many lines have no id; where none has one, it is not there."""
+_SUMS: Final = {
+    "prompts": "input", "read_tokens": "read", "written_tokens": "written", "hour_tokens": "hour",
+    "output_tokens": "output", "dollars": "usd",
+}  # fmt: skip
+"""Sums, and what they are of."""
 _PASSED, _HAS_USD, _MANY, _UNTIMED, _FITS = 1, 2, 4, 8, 16
 """Of what sums have in common, as one number: no requests, dollars are told, several requests each, no time;
 times the fit."""
@@ -39,6 +47,8 @@ class Lines:
     """All meanings of counts that were met."""
     fees: list[str] = field(default_factory=list)
     """What is counted in other things than tokens, in the order of the columns of the sums."""
+    same: dict[str, Any] = field(default_factory=dict)
+    """What all records that are read say alike, which is in no sum."""
 
     def presence(self, table: Value) -> Value:
         """A number whose bits say in which columns a record has a value."""
@@ -62,6 +72,12 @@ class Lines:
             **{one.count: one.number(table) for one in self.columns if one.way in counts},
         )
         kinds = [(True if single else own.kind == one, self._said(own, one)) for one in sorted(present)]
+        holds = {
+            f"{_HOLDS}{at}": one.holds for at, one in enumerate(one for _, saying in kinds for one in saying.meant)
+        }
+        own = own.mutate(**holds)  # once, as they are asked for twice
+        named = iter([own[name] for name in holds])
+        kinds = [(is_kind, saying.held(named)) for is_kind, saying in kinds]
         meant = [(is_kind, one) for is_kind, saying in kinds for one in saying.meant]
         self.meant = [one for _, one in meant]
         self.fees = [*dict.fromkeys(what for _, one in kinds for what in one.fees)]
@@ -84,30 +100,34 @@ class Lines:
                 [(is_kind, got) for is_kind, saying in kinds if (got := value(saying)) is not None], other, kind
             )
 
-        own = own.mutate(
-            **{name: of_meant(_number(place), 0, "int64") for place, name in enumerate(NUMBERS)},
-            passed=of(lambda one: one.passed, "boolean", other=False),
-            models=of(lambda one: one.models, "string", ""),
-            seconds=of(lambda one: one.seconds, "float64"),
-            usd=of(lambda one: one.usd, CENT),
-            user=of(lambda one: one.user, "string"),
-            message=of(lambda one: one.message, self._key),
-            request=of(lambda one: one.request, self._key),
-            service=of(lambda one: one.service, "string", STANDARD),
-            **{f"{_FEE}{place}": of(_fee(what), "int64", 0) for place, what in enumerate(self.fees)},
-        )
         sums = of_meant(lambda one: int(not one.fit.dialect.sums), 1, "int64")
         many = [(is_kind, one.requests) for is_kind, one in kinds if one.requests is not None]
-        chosen = [own[name] for name in NUMBERS]
+        said = {
+            **{name: of_meant(_number(place), 0, "int64") for place, name in enumerate(NUMBERS)},
+            "passed": of(lambda one: one.passed, "boolean", other=False),
+            "models": of(lambda one: one.models, "string", ""),
+            "seconds": of(lambda one: one.seconds, "float64"),
+            "usd": of(lambda one: one.usd, CENT),
+            "user": of(lambda one: one.user, "string"),
+            "message": of(lambda one: one.message, self._key),
+            "request": of(lambda one: one.request, self._key),
+            "service": of(lambda one: one.service, "string", STANDARD),
+            "requests": many[0][1] if many and single else ibis.cases(*many, else_=sums) if many else sums,
+            **{f"{_FEE}{place}": of(_fee(what), "int64", 0) for place, what in enumerate(self.fees)},
+        }
+        self.same = {name: value.op().value for name, value in said.items() if isinstance(value.op(), Literal)}
+        if len(meant) == 1 and self.same.get("passed") is False:  # what is read has a meaning
+            self.same["fit"] = 0
+        own = own.mutate(**said)
+        chosen = [(said[name], own[name]) for name in NUMBERS]
         agreed = [(is_kind, all_of(one.agrees(chosen) for one in saying.meant)) for is_kind, saying in kinds
                   if len(saying.meant) > 1]  # fmt: skip
         whole = own[WHOLE] if WHOLE in table.columns else ibis.literal(value=True)
         read = of(lambda one: one.read, "boolean", other=False) & (own.fit >= 0) & _cases(agreed, True, "boolean")
         own = own.mutate(
             good=(whole & (own.passed | read.fill_null(False))).fill_null(False),
-            requests=many[0][1] if many and single else ibis.cases(*many, else_=sums) if many else sums,
         )
-        return own.drop("kind", *(name for name in own.columns if name in self._names))
+        return own.drop("kind", *(name for name in own.columns if name in self._names or name.startswith(_HOLDS)))
 
     @property
     def _key(self) -> str:
@@ -123,46 +143,56 @@ class Lines:
         return said(table, own)
 
     def summed(self, read: Value) -> Value:
-        """The sums over what is read of `read`."""
+        """The sums over what is read of `read`; what is the same for all is left to `found`."""
         good = read.filter(read.good)
         times = good.seconds
         dated = (times > DATED_S[0]) & (times < DATED_S[1])
-        each = ibis.cases(
+        each = good.input if self.same.get("requests") == 1 else ibis.cases(
             (good.requests == 1, good.input),
             (good.requests == 0, 1),
             else_=ibis.greatest((good.input // ibis.greatest(good.requests, 1)).cast("int64"), 1),
-        )
+        )  # fmt: skip
+        fit = ibis.literal(0) if "fit" in self.same else good.fit
         bits = ((good.passed, _PASSED), (good.usd.notnull(), _HAS_USD), (good.requests != 1, _MANY),
                 (times.isnull(), _UNTIMED))  # fmt: skip
         keyed = good.mutate(
             each=each,
             dated=ibis.cases((dated, times), else_=ibis.null("float64")),
-            day=ibis.cases((dated, (times / DAY_S).floor().cast("int64")), else_=ibis.null("int64")),
-            what=sum((ibis.cases((is_so, bit), else_=0) for is_so, bit in bits), good.fit * _FITS),
+            what=sum((ibis.cases((is_so, bit), else_=0) for is_so, bit in bits), fit * _FITS),
         )
-        keyed = keyed.mutate(size=_size(keyed.each, self.edges).cast("int64"))
+        keyed = keyed.mutate(
+            day=(keyed.dated / DAY_S).floor().cast("int64"), size=_size(keyed.each, self.edges).cast("int64")
+        )
         counts = {
             "lines": keyed.count(),
-            "requests": ibis.greatest(keyed.requests, 1).sum(),
-            "prompts": keyed.input.sum(),
-            "read_tokens": keyed.read.sum(),
-            "written_tokens": keyed.written.sum(),
-            "hour_tokens": keyed.hour.sum(),
-            "output_tokens": keyed.output.sum(),
-            "dollars": keyed.usd.sum(),
-            "storing": (keyed.written > 0).sum(),
-            "asking": (keyed.input > 0).sum(),
-            "nameless": (keyed.message.isnull() & keyed.request.isnull()).sum(),
             "first_s": keyed.dated.min(),
             "last_s": keyed.dated.max(),
             "whole_days": (keyed.dated != keyed.day * DAY_S).sum(),
+            **{name: keyed[of].sum() for name, of in _SUMS.items() if of not in self.same},
+            **{f"{_FEE}{place}": keyed[f"{_FEE}{place}"].sum() for place in range(len(self.fees))},
         }
-        fees = {f"{_FEE}{place}": keyed[f"{_FEE}{place}"].sum() for place in range(len(self.fees))}
-        return keyed.group_by(*KEYS).agg(**counts, **fees)
+        if "requests" not in self.same:
+            counts["requests"] = ibis.greatest(keyed.requests, 1).sum()
+        if "written" not in self.same:
+            counts["storing"] = (keyed.written > 0).sum()
+        if not all(one.told for one in self.meant):
+            counts["asking"] = (keyed.input > 0).sum()
+        if not {"message", "request"} <= self.same.keys():
+            counts[NAMELESS] = (keyed.message.isnull() & keyed.request.isnull()).sum()
+        return keyed.group_by(*(name for name in KEYS if name not in self.same)).agg(**counts)
+
+    def _whole(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Sums with what is the same for all that they are of."""
+        lines, same = int(row["lines"]), self.same
+        found = {name: lines * (same[of] or 0) for name, of in _SUMS.items() if of in same}
+        found |= {name: same[name] for name in KEYS if name in same}
+        found["requests"] = lines * max(same.get("requests") or 0, 1)
+        found["storing"] = lines * ((same.get("written") or 0) > 0)
+        return {"asking": 0, **found, **row}
 
     def found(self, rows: Iterable[Mapping[str, Any]]) -> Iterator["Found"]:
         """The sums as they came from an engine."""
-        for row in rows:
+        for row in map(self._whole, rows):
             models = tuple(filter(None, (one.strip() for one in (row["models"] or "").split(BETWEEN))))
             what = int(row["what"])
             own = (row["day"], models[0] if models else "", row["size"], bool(what & _HAS_USD))
