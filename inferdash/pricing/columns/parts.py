@@ -77,6 +77,18 @@ def halved(work: Callable[[slice], None], many: int, threads: int) -> None:
         list(pool.map(work, [slice(at, min(many, at + step)) for at in range(0, many, step)]))
 
 
+def kinds_of(found: Rows) -> tuple[Rows, Rows]:
+    """Kinds of lines that are there, and how many of each; most blocks have one."""
+    if len(found) and (found == found[0]).all():
+        return found[:1], np.array([len(found)])
+    return np.unique(found, return_counts=True)
+
+
+def of_kind(values: NDArray[Any], found: Rows, kind: int, *, many: int) -> NDArray[Any]:
+    """What belongs to lines of a kind, of which there are so many."""
+    return values if many == len(found) else values[found == kind]
+
+
 def part(block: Block, rows: Rows, columns: Sequence[Column], values: NDArray[np.int64]) -> Part:
     """Lines with their values: numbers, hashes, or places and lengths of texts; a column of them each."""
     arrays = [_array(block, one, values[:, at]) for at, one in enumerate(columns)]

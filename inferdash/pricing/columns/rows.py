@@ -18,7 +18,7 @@ from inferdash.pricing.columns.lines import (
     TIMES,
     cells,
 )  # fmt: skip
-from inferdash.pricing.columns.parts import Part, Rows, halved, is_user, part, roles_of
+from inferdash.pricing.columns.parts import Part, Rows, halved, is_user, kinds_of, of_kind, part, roles_of
 from inferdash.pricing.columns.sums import MOST_COLUMNS
 from inferdash.pricing.dialects.plans import layout_of
 from inferdash.pricing.dialects.shapes import TEXTS, is_text_level
@@ -54,19 +54,18 @@ class TableRows:
             cells(block.signs, block.starts, block.ends, rows[some], *how, found[some], values[some])
 
         halved(work, len(rows), self._threads)
-        shapes, often = np.unique(found, return_counts=True)
-        chosen = [shape for shape in shapes[np.argsort(-often)] if shape >= 0][:MOST_SHAPES]
-        parts = []
-        left = ~np.isin(found, chosen)
-        for shape in chosen:
-            own = found == shape
-            columns = self._columns(int(shape))
-            if not layout_of([one.way for _, one in columns]).counts:
-                left |= own
-                continue
-            places = [place for place, _ in columns]
-            parts.append(part(block, rows[own], [one for _, one in columns], values[own][:, places]))
-        return parts, rows[left]
+        parts, left = [], [rows[:0]]
+        shapes, often = kinds_of(found)
+        for place in np.argsort(-often):
+            shape, many = int(shapes[place]), int(often[place])
+            own = of_kind(rows, found, shape, many=many)
+            columns = self._columns(shape) if shape >= 0 and len(parts) < MOST_SHAPES else []
+            if layout_of([one.way for _, one in columns]).counts:
+                cut = of_kind(values, found, shape, many=many)[:, [at for at, _ in columns]]
+                parts.append(part(block, own, [one for _, one in columns], cut))
+            else:
+                left.append(own)
+        return parts, np.sort(np.concatenate(left))
 
     def _columns(self, shape: int) -> list[tuple[int, Column]]:
         """The columns of rows with cells of some kinds, and their places among all that are kept."""

@@ -11,7 +11,6 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # it is there
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inferdash.pricing.columns.blocks import Block
 from inferdash.pricing.columns.cells import Column, Form
@@ -29,7 +28,7 @@ from inferdash.pricing.columns.lines import (
     TEXT,
     matched,
 )  # fmt: skip
-from inferdash.pricing.columns.parts import Part, Rows, halved, is_id, is_relevant, part, roles_of
+from inferdash.pricing.columns.parts import Part, Rows, halved, is_id, is_relevant, kinds_of, of_kind, part, roles_of
 from inferdash.pricing.columns.signs import SCRATCH, hashed_text, moment
 from inferdash.pricing.columns.sums import MOST_COLUMNS
 from inferdash.pricing.dialects.fees import MADE_OF, SPOKEN_OF
@@ -234,14 +233,8 @@ class Templates:
             matched(block.signs, block.starts, block.ends, rows[some], *steps, found[some], values[some])
 
         halved(work, len(rows), self._threads)
-        for which in np.unique(found):
+        for which, many in zip(*kinds_of(found), strict=True):
             if which >= 0:
-                own = found == which
-                whole = own.all()
-                parts.append(part(block, rows if whole else rows[own], known[which].columns,
-                                  _some(values, own, whole=bool(whole))))  # fmt: skip
+                own = [of_kind(one, found, which, many=many) for one in (rows, values)]
+                parts.append(part(block, own[0], known[which].columns, own[1]))
         return rows[found < 0]
-
-
-def _some(values: NDArray[np.int64], own: NDArray[np.bool_], *, whole: bool) -> NDArray[np.int64]:
-    return values if whole else values[own]
