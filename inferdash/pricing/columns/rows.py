@@ -54,7 +54,8 @@ class TableRows:
             cells(block.signs, block.starts, block.ends, rows[some], *how, found[some], values[some])
 
         halved(work, len(rows), self._threads)
-        parts, left = [], [rows[:0]]
+        parts: list[Part] = []
+        left = [rows[:0]]
         shapes, often = kinds_of(found)
         for place in np.argsort(-often):
             shape, many = int(shapes[place]), int(often[place])
