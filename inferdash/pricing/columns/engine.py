@@ -201,7 +201,7 @@ class Engine:
     def _summed(self, part: Part, before: int, block: Block | RowBlock | None) -> Generator[Summed, None, Rows]:
         """The sums of lines; what tells of their copies is kept, and those that are not certain are given back."""
         way, many = self._way(part), len(part.table)
-        batches = part.table.combine_chunks().to_batches(max_chunksize=max(1, -(-many // self._threads)))
+        batches = part.table.to_batches(max_chunksize=max(1, -(-many // self._threads)))
         way.stream.table = pa.Table.from_batches(batches)
         source = f"{part.query} from {way.name}"
         present = self._kinds(part, way, source)

@@ -90,6 +90,7 @@ def _values(batch: Any, way: Path) -> Any:
 
 def _keys(array: Any) -> Any:
     """Hashes of texts; 0 for an empty one."""
+    array = array.combine_chunks()
     plain = pc.fill_null(array.cast(pa.string()), "")
     _, offsets, data = plain.buffers()
     ends = np.frombuffer(offsets, np.int32)[plain.offset : plain.offset + len(plain) + 1].astype(np.int64)

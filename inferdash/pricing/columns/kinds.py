@@ -23,7 +23,7 @@ from inferdash.pricing.replay import Request
 Pieces: TypeAlias = Iterator[bytes]
 Some: TypeAlias = Block | RowBlock | list[bytes]
 """Lines, rows of a table, or the start of a line that is too long for a block."""
-_ROW_BYTES: Final = 16
+_ROW_BYTES: Final = 64
 """Of a row of a table, by which so many are read at once as lie in a block."""
 _FEWEST_ROWS: Final = 1 << 17
 
@@ -139,10 +139,10 @@ class Parquet:
         for batch in self._file.iter_batches(batch_size=rows, columns=[*names]):
             held.append(batch)  # one of names that repeat ends with its group of rows
             if sum(map(len, held)) >= rows:
-                yield RowBlock(flat.naive(pa.concat_batches(held)))
+                yield RowBlock(flat.naive(pa.Table.from_batches(held).unify_dictionaries()))
                 held.clear()
         if held:
-            yield RowBlock(flat.naive(pa.concat_batches(held)))
+            yield RowBlock(flat.naive(pa.Table.from_batches(held).unify_dictionaries()))
 
     def stops(self, block: RowBlock, left: Rows) -> bool:
         """Never: each row stands for itself."""
@@ -151,7 +151,7 @@ class Parquet:
 
     def parts(self, block: RowBlock, rows: Rows) -> tuple[list[Part], Rows]:
         """As `Kind.parts`."""
-        batch = block.batch if len(rows) == len(block) else block.batch.take(pa.array(rows))
+        batch = block.batch.slice(len(block) - len(rows))  # those that were read alone came first
         return self._typed.parts(batch, rows)
 
     def read(self, block: RowBlock, row: int, records: Records) -> Found | None:
