@@ -12,10 +12,10 @@ from inferdash.pricing.logs.pieces import LONGEST
 
 BLOCK: Final = 1 << 25
 """Bytes of a block: more leave the caches of a processor, less ask too often."""
-_RUNNING: Final = (b"otal_token_usage", b"otalTokenUsage")
-"""Names of running totals, which say nothing without the lines before."""
-_TURNS: Final = (b"turn.completed",)
-"""Types of lines that tell one."""
+_TURN: Final = b"turn.completed"
+"""Type of a line that tells a running total, which says nothing without the lines before."""
+_RUNNING: Final = (b"otal_token_usage", b"otalTokenUsage", _TURN)
+"""The same and names of such totals."""
 _FEW: Final = 8
 """Of so many lines fewer than one is looked at alone."""
 _LAST_ASCII: Final = 127
@@ -49,9 +49,9 @@ class Block:
         is_last = row == len(self) - 1
         return bytes(self.data[self.starts[row] : self.ends[row]]) + (b"\n" if self.ended or not is_last else b"")
 
-    def is_running(self, rows: NDArray[np.int64]) -> bool:
-        """Whether any of some lines may hold a running total."""
-        if any(map(self._has, _TURNS)):  # which look like other lines
+    def is_running(self, rows: NDArray[np.int64], *, typed: bool) -> bool:
+        """Whether any of some lines may hold a running total; `typed`: or any other, of which some tell their type."""
+        if typed and self._has(_TURN):
             return True
         if len(rows) >= len(self) // _FEW:
             return any(map(self._has, _RUNNING))

@@ -58,7 +58,7 @@ class JsonLines:
     def __init__(self, records: Records, pieces: Pieces, again: Callable[[], Pieces], templates: Templates) -> None:
         """`again` gives the file from its start."""
         self._records, self._pieces, self._again = records, pieces, again
-        self.parts = templates.parts
+        self._templates, self.parts = templates, templates.parts
 
     def blocks(self, size: int, *, again: bool = False) -> Iterator[Some]:
         """As `Kind.blocks`."""
@@ -66,7 +66,7 @@ class JsonLines:
 
     def stops(self, block: Block, left: Rows) -> bool:
         """Where a line tells a running total, which says nothing without the lines before."""
-        return block.is_running(left)
+        return block.is_running(left, typed=self._templates.typed)
 
     def read(self, block: Block, row: int, records: Records) -> Found | None:
         """As `Kind.read`."""

@@ -43,6 +43,7 @@ _LEARNED: Final = 16
 _MOST_DIGITS: Final = 15
 _MOST_SIGNS: Final = 1 << 16
 """Of a line of which a template is made."""
+_TYPE: Final = ("type",)
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = " \t\r\n"
 _WORDS: Final = np.array([hashed_text(one) for one in (*LABELS, *SPOKEN_OF)], np.uint64)
@@ -184,6 +185,8 @@ class Templates:
         """`threads` share the lines of a block; `users`: who asked is to be known."""
         self._threads, self._users = threads, users
         self._known: dict[Template, None] = {}
+        self.typed = False
+        """Whether lines that follow one of them may tell their type."""
         self._ops = np.empty((0, 4), np.int64)
         self._firsts = np.empty(0, np.int64)
         self._literals = np.empty(0, np.uint8)
@@ -208,6 +211,7 @@ class Templates:
                 break
         if len(self._known) == before:
             return False
+        self.typed = any(column.way == _TYPE for one in self._known for column in one.columns)
         ops: list[tuple[int, ...]] = []
         literals: list[bytes] = []
         firsts: list[int] = []
