@@ -18,6 +18,8 @@ _RUNNING: Final = (b"otal_token_usage", b"otalTokenUsage", _TURN)
 """The same and names of such totals."""
 _FEW: Final = 8
 """Of so many lines fewer than one is looked at alone."""
+_SHORT: Final = 32
+"""Bytes of a line, where room for lines is made."""
 _LAST_ASCII: Final = 127
 _LINE_END: Final = 0x0A
 
@@ -112,7 +114,9 @@ def of(data: bytes | bytearray, size: int) -> Block:
             data = str(signs.data, "utf-8", "replace").encode()
             signs = np.frombuffer(data, np.uint8)
     signs.flags.writeable = False
-    starts, ends = (np.empty(len(signs), np.int64) for _ in range(2))  # memory that is not written is none
-    many = lines_of(signs, starts, ends)
-    ended = bool(signs[-1] == _LINE_END)
-    return Block(data, signs, starts[:many].copy(), ends[:many].copy(), ended)
+    places = np.empty((2, len(signs) // _SHORT + 1), np.int64)
+    many = lines_of(signs, *places)
+    if many > len(places[0]):
+        places = np.empty((2, many), np.int64)
+        lines_of(signs, *places)
+    return Block(data, signs, places[0, :many], places[1, :many], bool(signs[-1] == _LINE_END))

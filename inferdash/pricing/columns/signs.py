@@ -54,25 +54,25 @@ def _is_empty(data: Any, start: Any, end: Any) -> Any:
 
 @compiled
 def lines_of(data: Any, starts: Any, ends: Any) -> int:
-    """How many lines there are that are not empty; where each starts and ends is filled in."""
+    """How many lines there are that are not empty; where each starts and ends is filled in, as far as there is room."""
     at, start, last, many = np.uint64(0), np.uint64(0), np.uint64(len(data)), 0
-    while at < last:
-        step = min(_EIGHT, last - at)
-        if step == _EIGHT:
+    while at <= last:
+        stop = at + _EIGHT
+        if stop <= last:
             other = word(data, at) ^ _LINE_ENDS
             if not (other - _ONES) & ~other & _TOPS:  # no byte of it is 0
-                at += _EIGHT
+                at = stop
                 continue
-        for place in range(at, at + step):
-            if data[place] == _LINE_END:
+        else:  # the end of all ends a line, too
+            stop = last + _ONE
+        for place in range(at, stop):
+            if place == last or data[place] == _LINE_END:
                 if not _is_empty(data, start, place):
-                    starts[many], ends[many] = start, place
+                    if many < len(starts):
+                        starts[many], ends[many] = start, place
                     many += 1
                 start = place + _ONE
-        at += step
-    if start < last and not _is_empty(data, start, last):
-        starts[many], ends[many] = start, last
-        many += 1
+        at = stop
     return many
 
 
