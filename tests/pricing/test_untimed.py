@@ -61,6 +61,21 @@ def test_where_no_line_has_a_time_all_count(engine: Any) -> None:
     assert (trace.left_out, "The file has no times." in trace.problems) == (0, True)
 
 
+@pytest.mark.parametrize("engine", engines())
+def test_the_time_of_a_copy_that_does_not_count_is_no_time_of_the_log(engine: Any) -> None:
+    day = 86_400
+    times = {"a": (19_000 * day + 7, 20_000 * day), "b": (20_003 * day + 60,)}
+    first, last, other = (
+        {"id": name, "time": at, "model": "gpt-5-mini", "usage": USAGE} for name, ats in times.items() for at in ats
+    )
+    counts, _ = read([first, last, other], engine)
+    assert (counts.first_s, counts.last_s, counts.whole_days) == (20_000 * day, 20_003 * day + 60, False)
+    counts, _ = read([first, last, other | {"time": 20_003 * day}], engine)
+    assert (counts.first_s, counts.last_s, counts.whole_days) == (20_000 * day, 20_003 * day, True)
+    counts, trace = read([first, {"id": "a", "model": "gpt-5-mini", "usage": USAGE}, *UNTIMED], engine)
+    assert (counts.first_s, trace.left_out, trace.problems[-1]) == (None, 0, "The file has no times.")
+
+
 def test_what_is_taken_away_again_leaves_nothing() -> None:
     (request,) = Trace(io.BytesIO(json.dumps(UNTIMED[0] | {"cost": 0.25}).encode())).requests()
     one = Summed.of(request, (0, *sorted(edges())))

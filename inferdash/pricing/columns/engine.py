@@ -32,7 +32,7 @@ from inferdash.pricing.logs.blocks import Written
 from inferdash.pricing.logs.records import Records
 from inferdash.pricing.logs.tables import Table
 from inferdash.pricing.replay import Request
-from inferdash.pricing.tally import Summed
+from inferdash.pricing.tally import DATED_S, DAY_S, Group, Summed, Sums
 
 _MEMORY: Final = "1GB"
 _THREADS: Final = 2
@@ -124,7 +124,8 @@ class Engine:
         config: dict[str, Any] = {"threads": threads, "memory_limit": memory, "temp_directory": aside}
         self._engine = duckdb.connect(database, config=config)
         self._engine.execute(
-            "create table if not exists seen (file int, row bigint, message ubigint, request ubigint, output bigint)"
+            "create table if not exists seen (file int, row bigint, message ubigint, request ubigint, output bigint,"
+            " dated double)"
         )
         self._engine.execute("create table if not exists nameless (file int, key ubigint)")
         self._ways: dict[tuple[Any, ...], _Way] = {}
@@ -213,7 +214,7 @@ class Engine:
             alike = (*way.lines.same.items(), *(one.told for one in way.lines.meant))
             key = (*read.schema().items(), *alike)  # all that the question for the sums depends on
             if key not in self._questions:
-                self._questions[key] = _sql(way.lines.summed(ibis.table(read.schema(), name="said")))
+                self._questions[key] = _sql(way.lines.summed(ibis.table(read.schema(), name="said"), copied=True))
             way.sums = self._questions[key]
         said = f"with lines as ({source}), said as ({way.read})"
         sums = self._engine.sql(self._asked(f"{said} {way.sums}")).to_arrow_table()
@@ -221,7 +222,7 @@ class Engine:
         is_all = pc.sum(sums["lines"]).as_py() == many
         good = "not passed" if is_all else "good and not passed"
         if way.has_ids and len(sums):
-            kept = f"select $1, row + $2, message, request, output from said where {good}"  # noqa: S608 - as below
+            kept = f"select $1, row + $2, message, request, output, {_DATED} from said where {good}"  # noqa: S608 - as below
             self._engine.execute(self._asked(f"insert into seen {said} {kept}", self._file, before))
         has_names = NAMELESS in sums.column_names
         if isinstance(block, Block) and is_all and not has_names and way.lines.same.get("passed") is False:
@@ -284,7 +285,7 @@ class Engine:
             self._remember(block, np.array(nameless, np.int64))
         if ids:
             self._engine.register("ids", pa.table([*map(pa.array, zip(*ids, strict=True), _SEEN)], [*"abcde"]))
-            self._engine.execute("insert into seen select * from ids")
+            self._engine.execute("insert into seen select *, null from ids")
 
     def _ended(self, waiting: list[Waiting], kind: Kind) -> Iterator[Item]:
         """What is held of a file, and again its lines that share their ids: of each answer, the last copy counts."""
@@ -297,6 +298,7 @@ class Engine:
         shared = self._engine.execute(_SHARED, {"file": self._file}).fetchall() if again else []
         alone = {one.row: one for one in waiting}
         rows = [row for row, *_ in shared]
+        yield from self._times(rows)
         lines = self._lines_again([row for row in rows if row not in alone], kind)
         copies, last = self._records.copies, 0
         for row, place, output in shared:
@@ -311,6 +313,13 @@ class Engine:
                 yield request
         for one in alone.values():
             yield one.request
+
+    def _times(self, again: Sequence[int]) -> Iterator[Summed]:
+        """First and last time of a file's lines with ids that are in sums, without those that are read again."""
+        self._engine.register("again", pa.table({"row": pa.array(again, pa.int64())}))
+        first_s, last_s, whole_days = self._engine.execute(_TIMES, {"file": self._file}).fetchall()[0]
+        if first_s is not None:
+            yield Summed(Group(None, "", 0, said=False), Sums(), (), first_s, last_s, whole_days, unsaid=0)
 
     def end(self) -> None:
         """The log is over: lines that repeat another are told."""
@@ -355,6 +364,12 @@ class Engine:
 
 _SEEN: Final = (pa.int32(), pa.int64(), pa.uint64(), pa.uint64(), pa.int64())
 """Types of file, row, id of the answer, id of the request, output tokens."""
+_DATED: Final = f"case when seconds > {DATED_S[0]} and seconds < {DATED_S[1]} then seconds end"
+"""A line's time since 1970."""
+_TIMES: Final = f"""
+    select min(dated), max(dated), bool_and(dated % {DAY_S} = 0) from seen anti join again using (row)
+    where file = $file
+"""
 _IS_SHARED: Final = """
     select exists (select 1 from seen where file < $file and message in (select message from seen where file = $file))
         or exists (select 1 from seen where file < $file and request in (select request from seen where file = $file))

@@ -142,8 +142,13 @@ class Lines:
         own = [column for place, column in enumerate(self.columns) if present >> place & 1]
         return said(table, own)
 
-    def summed(self, read: Value) -> Value:
-        """The sums over what is read of `read`; what is the same for all is left to `found`."""
+    def summed(self, read: Value, *, copied: bool = False) -> Value:
+        """The sums over what is read of `read`; what is the same for all is left to `found`.
+
+        Args:
+            read: as of the method of that name.
+            copied: whether records with an id may be copies of others, so that which of their times count is not known.
+        """
         good = read.filter(read.good)
         times = good.seconds
         dated = (times > DATED_S[0]) & (times < DATED_S[1])
@@ -163,11 +168,14 @@ class Lines:
         keyed = keyed.mutate(
             day=(keyed.dated / DAY_S).floor().cast("int64"), size=_size(keyed.each, self.edges).cast("int64")
         )
+        has_ids = not {"message", "request"} <= self.same.keys()
+        nameless = keyed.message.isnull() & keyed.request.isnull()
+        counted = ibis.cases((nameless, keyed.dated), else_=ibis.null("float64")) if copied and has_ids else keyed.dated
         counts = {
             "lines": keyed.count(),
-            "first_s": keyed.dated.min(),
-            "last_s": keyed.dated.max(),
-            "whole_days": (keyed.dated != keyed.day * DAY_S).sum(),
+            "first_s": counted.min(),
+            "last_s": counted.max(),
+            "whole_days": (counted != keyed.day * DAY_S).sum(),
             **{name: keyed[of].sum() for name, of in _SUMS.items() if of not in self.same},
             **{f"{_FEE}{place}": keyed[f"{_FEE}{place}"].sum() for place in range(len(self.fees))},
         }
@@ -177,8 +185,8 @@ class Lines:
             counts["storing"] = (keyed.written > 0).sum()
         if not all(one.told for one in self.meant):
             counts["asking"] = (keyed.input > 0).sum()
-        if not {"message", "request"} <= self.same.keys():
-            counts[NAMELESS] = (keyed.message.isnull() & keyed.request.isnull()).sum()
+        if has_ids:
+            counts[NAMELESS] = nameless.sum()
         return keyed.group_by(*(name for name in KEYS if name not in self.same)).agg(**counts)
 
     def _whole(self, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,6 @@ class BlockTrace:
         Raises:
             UnreadLineError: where it is not understood.
         """
-        self._told.timed = True
         ids = _blocks(record.get("hash_ids"))
         if ids and not self.block_tokens and not self._open:
             self._follow([record], prompt="input_length", time="timestamp")
@@ -79,7 +78,7 @@ class BlockTrace:
 
     def session(self, text: Text) -> Iterator[Request]:
         """Requests of a session of a coding assistant, those of its sub-agents where they were started."""
-        self._told.noun, self._told.timed = "request", True
+        self._told.noun = "request"
         header = text.up_to(REQUESTS)
         size = _BLOCK_SIZE.search(header)
         if size or self._written.block_tokens:

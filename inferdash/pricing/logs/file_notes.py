@@ -44,8 +44,8 @@ class FileNotes:
         self.files = self.other_files = 0
         self.file = ""
         """Name of the one that is being read, where there are several."""
-        self.timed = False
-        """Whether any request has a time: those that have none are left out then."""
+        self.timed = 0
+        """Requests that have a time: where there are any, those that have none are left out."""
         self.models: set[str] = set()
         self.users: set[str] = set()
         self.apart: Counter[str] = Counter()
@@ -103,6 +103,10 @@ class FileNotes:
             if isinstance(request, Summed):
                 self._in_order = False
                 self._sum(request)
+                if request.timed:
+                    self.timed += request.sums.lines
+                else:
+                    self._untimed.add(request)
                 yield request
                 continue
             self._count += 1
@@ -112,7 +116,7 @@ class FileNotes:
             if time_s == UNTIMED:
                 self._untimed.add(request)
             else:
-                self.timed = True
+                self.timed += 1
                 self._earlier += time_s < self._now_s - _CLOCK_TICK_S
                 self._now_s = time_s
             if request.recorded is None and request.input_tokens and not request.blocks:
@@ -131,10 +135,6 @@ class FileNotes:
         self._untold += summed.unsaid
         self._serve(summed.group.service, summed.sums.requests)
         self.apart.update(dict(summed.apart))
-        if summed.timed:
-            self.timed = True
-        else:
-            self._untimed.add(summed)
 
     def _serve(self, service: str, requests: int) -> None:
         if service != STANDARD:

@@ -21,7 +21,7 @@ _STATE: Final = "progress"
 _IDS: Final = "ids.duckdb"
 _EVERY_S: Final = 10.0
 """Seconds between two times that what came of the files is kept."""
-_FORM: Final = 2
+_FORM: Final = 3
 """Of what is kept; another is not read."""
 _PLAIN: Final = {
     ("builtins", "set"): set, ("builtins", "frozenset"): frozenset, ("collections", "Counter"): Counter,
