@@ -317,7 +317,7 @@ class Engine:
     def _times(self, again: Sequence[int]) -> Iterator[Summed]:
         """First and last time of a file's lines with ids that are in sums, without those that are read again."""
         self._engine.register("again", pa.table({"row": pa.array(again, pa.int64())}))
-        first_s, last_s, whole_days = self._engine.execute(_TIMES, {"file": self._file}).fetchall()[0]
+        first_s, last_s, whole_days = self._engine.execute(_TIMES, {"file": self._file, "day": DAY_S}).fetchall()[0]
         if first_s is not None:
             yield Summed(Group(None, "", 0, said=False), Sums(), (), first_s, last_s, whole_days, unsaid=0)
 
@@ -366,8 +366,8 @@ _SEEN: Final = (pa.int32(), pa.int64(), pa.uint64(), pa.uint64(), pa.int64())
 """Types of file, row, id of the answer, id of the request, output tokens."""
 _DATED: Final = f"case when seconds > {DATED_S[0]} and seconds < {DATED_S[1]} then seconds end"
 """A line's time since 1970."""
-_TIMES: Final = f"""
-    select min(dated), max(dated), bool_and(dated % {DAY_S} = 0) from seen anti join again using (row)
+_TIMES: Final = """
+    select min(dated), max(dated), bool_and(dated % $day = 0) from seen anti join again using (row)
     where file = $file
 """
 _IS_SHARED: Final = """
