@@ -38,13 +38,15 @@ class Parts:
 
     def _place(self, request: Request) -> int:
         """A part that a request is of, and that all others with one of its blocks are of from now on."""
-        known = {self._root(part) for block in request.blocks if (part := self._part_of.get(block)) is not None}
+        parts = {*map(self._part_of.get, request.blocks)}
+        known = {self._root(part) for part in parts if part is not None}
         root = min(known, default=len(self._above))
         if not known:
             self._above.append(root)
         for other in known:
             self._above[other] = root
-        self._part_of.update((block, root) for block in request.blocks if block not in self._part_of)
+        if None in parts:
+            self._part_of.update(dict.fromkeys(request.blocks, root))
         return root
 
     def _root(self, part: int) -> int:
