@@ -610,3 +610,11 @@ def test_headers_of_a_person_are_read_alike_or_refused_by_name(read_as: str, mod
                     ), said
                 found |= {(one.input_tokens, one.recorded, one.output_tokens) for one in requests}
         assert len(found) <= 1
+
+
+@pytest.mark.parametrize("usage", [{"input_tokens": 10, "output_tokens": 5}, {"inputTokens": 10, "outputTokens": 5}])
+def test_counts_that_many_makers_write_alike_are_called_none_of_theirs(usage: dict[str, int]) -> None:
+    record = {"type": "message", "model": "claude-sonnet-4-6", "usage": usage}
+    trace = Trace(io.BytesIO(json.dumps(record).encode()))
+    assert [(one.input_tokens, one.output_tokens, one.recorded) for one in trace.requests()] == [(10, 5, None)]
+    assert trace.notes == ("Counts are read as those of a log without cached tokens.",)

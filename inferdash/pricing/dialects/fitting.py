@@ -14,6 +14,8 @@ LACKS: Final = "lacks"
 """Reason: a name without which the maker never writes such a record."""
 _LEFT_OUT: Final = ("tools", "thought", "answer", "written", "read")
 """Parts that a maker may leave out where they are 0; a total that says more than the rest contradicts that."""
+_WHOLE: Final = {"input": INPUT, "output": OUTPUT}
+_BARE: Final = "a log without cached tokens"
 _UNDATED: Final = ("hour", "undated")
 """Parts that no maker tells apart without a reason."""
 Misfit: TypeAlias = tuple[str, str]
@@ -56,6 +58,8 @@ class Fit:
             assumed: parts that no count tells and that are 0 then.
         """
         self.dialect = dialect
+        self.name = dialect.name if len(sought) > len(_WHOLE) else _BARE
+        """How a reader is told of it: without a word of the cache, many makers write the same."""
         self.has_models = bool(dialect.models)
         """Whether it is spoken with some models alone."""
         self.assumed = assumed
@@ -77,7 +81,7 @@ def _reader(
     tests = [f"'priced' if {' or '.join(f'v[{place}]' for place in zero)} else "] if zero else []
     tests += [f"'total' if {' or '.join(map(_sum, checks))} else "] if checks else []
     tests += [f"'sum' if {' or '.join(f'{_sum(form)} < 0' for form in below)} else "] if below else []
-    whole, split = sought[: len((INPUT, OUTPUT))], sought[len((INPUT, OUTPUT)) :]
+    whole, split = sought[: len(_WHOLE)], sought[len(_WHOLE) :]
     told = f"new(Split, ({', '.join(map(_sum, split))}))" if split else "None"
     code = f"lambda v: {''.join(tests)}new(Counted, ({', '.join(map(_sum, whole))}, {told}))"
     names = {"new": tuple.__new__, "Split": Split, "Counted": Counted, "__builtins__": {}}
@@ -126,10 +130,11 @@ class Grammar:
             left = [part for part in parts if part in columns and (part in absent or part in _UNDATED)]
             zero += [part for part in left if solved.form([part]) is None]
             solved = solve([*sets, *([part] for part in zero)], columns)
-        whole = {"input": INPUT, "output": OUTPUT}
         split = {"read": ("read",), "stored": STORED, "hour": ("hour",)}
-        forms = {name: solved.form([part for part in parts if part in told]) for name, parts in (whole | split).items()}
-        for name in whole:
+        forms = {
+            name: solved.form([part for part in parts if part in told]) for name, parts in (_WHOLE | split).items()
+        }
+        for name in _WHOLE:
             if forms[name] is None:
                 return name, ""
         if not is_bare and None in forms.values():
@@ -138,7 +143,7 @@ class Grammar:
         def placed(form: Form | None) -> Form:
             return tuple((counted[place], times) for place, times in form or () if place < len(counted))
 
-        sought = [forms[name] for name in (whole if is_bare else forms)]
+        sought = [forms[name] for name in (_WHOLE if is_bare else forms)]
         return Fit(
             self.dialect,
             sought=[placed(form) for form in sought],

@@ -146,7 +146,7 @@ class Reader:
 
     def _told(self) -> list[Told]:
         """How many records were read as what, those before this reader went on included."""
-        own = [(fit.dialect.name, fit.assumed, many, self._storing.get(fit, 0)) for fit, many in self._fits.items()]
+        own = [(fit.name, fit.assumed, many, self._storing.get(fit, 0)) for fit, many in self._fits.items()]
         return [*self._before, *own]
 
     def columns(self, header: Sequence[str]) -> tuple[list[tuple[int, str, str]], str]:
