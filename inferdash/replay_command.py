@@ -157,9 +157,9 @@ def _priced(text: str, rules: str | None) -> tuple[PriceList, Rules]:
     if "=" in text or "/" not in text:
         return entered(_rates(text)), _rules(_RULES if rules is None else rules)
     from inferdash.scenario import OWN, Scenario  # noqa: PLC0415 - half a second, for those who name a model
-    from inferdash.studies.price import traffic  # noqa: PLC0415 - as well
+    from inferdash.studies.price import ways  # noqa: PLC0415 - as well
 
-    way = traffic.ways(Scenario(api=OWN).model_copy(update={"api": text, "prices": _today(), "compared": ()}))[0]
+    way = ways.of(Scenario(api=OWN).model_copy(update={"api": text, "prices": _today(), "compared": ()}))[0]
     return way.prices, way.rules if rules is None else _rules(rules)
 
 

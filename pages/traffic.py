@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import streamlit as st
 
 from inferdash.charts import feature_cost as charts
-from inferdash.studies.price import api, billed, dated
+from inferdash.studies.price import api, billed, dated, own_log, ways
 from inferdash.studies.price import traffic as page
 from inferdash.ui import parts, state
 from inferdash.ui.entering.controls import controls
@@ -13,15 +13,15 @@ from inferdash.ui.entering.uploading import uploaded
 from inferdash.ui.sections import proof, sections
 
 scenario = state.scenario()
-ways = page.ways(scenario)
-rules = page.rules_of(ways)
+asked = ways.of(scenario)
+rules = ways.rules_of(asked)
 head = st.container()
 controls("api", "service")
-written = page.written(*(st.session_state.get(key) for key in (page.BLOCK, page.UNIT, page.DATES)))
+written = own_log.written(*(st.session_state.get(key) for key in (own_log.BLOCK, own_log.UNIT, own_log.DATES)))
 file = uploaded(
-    page.NAME, page.read, rules, written, still=lambda before: before.answers(rules, written), at=page.read_at
+    page.NAME, own_log.read, rules, written, still=lambda before: before.answers(rules, written), at=own_log.read_at
 )
-result = page.study(file, ways, date.fromisoformat(scenario.prices)) if file else None
+result = page.study(file, asked, date.fromisoformat(scenario.prices)) if file else None
 bill = result if result and result.own.requests else None
 
 
@@ -74,9 +74,11 @@ with head:
 parts.notes((*result.problems, *result.notes) if result else ())
 if result and (result.block_tokens or page.is_open(result, written)):
     with st.expander("How to read the file"):
-        st.number_input("Tokens per block (0: inferred)", min_value=0, value=0, key=page.BLOCK, on_change=state.acted)
-        st.selectbox("Unit of times", page.UNIT_NAMES, key=page.UNIT, on_change=state.acted)
-        st.selectbox("In dates such as 11/02/2026", page.ORDER_NAMES, key=page.DATES, on_change=state.acted)
+        st.number_input(
+            "Tokens per block (0: inferred)", min_value=0, value=0, key=own_log.BLOCK, on_change=state.acted
+        )
+        st.selectbox("Unit of times", own_log.UNIT_NAMES, key=own_log.UNIT, on_change=state.acted)
+        st.selectbox("In dates such as 11/02/2026", own_log.ORDER_NAMES, key=own_log.DATES, on_change=state.acted)
 st.markdown(api.unpriced(scenario))
 st.caption(parts.plain(dated.api_prices(scenario, datetime.now(UTC).date())))
 if result is None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from bench.bounded import Took, arguments, attack, took
 from inferdash.scenario import BASE
-from inferdash.studies.price import own_requests, traffic
+from inferdash.studies.price import own_log, own_requests, traffic, ways
 
 _NUMBERS: Final[tuple[Any, ...]] = (
     0, 1, 5, 1000, 10**12, 10**13, 10**30, -1, 0.5, 1e300, float("nan"), float("inf"), True, None, "", "7", "1e3", "x",
@@ -25,7 +25,7 @@ _NAMES: Final = (
     "cached_tokens", "usage", "usageMetadata", "response", "hash_ids", "input_length", "output_length", "t", "requests",
     "block_size", "prompt_tokens_details", "cache_creation", "request_id", "\ud83d\ude00", "x" * 2000, "",
 )  # fmt: skip
-_WAYS: Final = traffic.ways(BASE)
+_WAYS: Final = ways.of(BASE)
 _LARGE: Final = 200_000
 """Bytes of the larger files."""
 
@@ -112,7 +112,7 @@ def _broken(source: random.Random, content: bytes) -> bytes:
 
 def problem_of(content: bytes) -> str:
     """What is wrong with how both readers take a file; empty where nothing is."""
-    file = traffic.read(io.BytesIO(content), traffic.rules_of(_WAYS))
+    file = own_log.read(io.BytesIO(content), ways.rules_of(_WAYS))
     billed = traffic.study(file, _WAYS, date(2026, 11, 29))
     own = own_requests.study(io.BytesIO(content))
     for sentence in (*billed.problems, *own.problems, traffic.sentence(BASE, billed)):

@@ -13,7 +13,7 @@ from inferdash import links, shipped
 from inferdash.facts.money import prices
 from inferdash.scenario import Scenario
 from inferdash.studies.numbers import literal
-from inferdash.studies.price import billed, places, traffic
+from inferdash.studies.price import billed, own_log, places, traffic, ways
 from inferdash.ui.hosting.server import FRAME
 from tests.pages.fields import field, title, unfolded
 
@@ -47,9 +47,9 @@ def asked(*lines: object, query: str = "v=1") -> traffic.Traffic:
 
 
 def read(content: bytes, query: str = "v=1", dates: str = "") -> traffic.Traffic:
-    ways = traffic.ways(links.decode(query).scenario)
-    file = traffic.read(io.BytesIO(content), traffic.rules_of(ways), traffic.written(0, "", dates))
-    return traffic.study(file, ways, date(2026, 11, 29))
+    asked = ways.of(links.decode(query).scenario)
+    file = own_log.read(io.BytesIO(content), ways.rules_of(asked), own_log.written(0, "", dates))
+    return traffic.study(file, asked, date(2026, 11, 29))
 
 
 REQUEST = {"time": 1, "model": "m", "input_tokens": 1_000_000, "output_tokens": 0}
@@ -58,7 +58,7 @@ REQUEST = {"time": 1, "model": "m", "input_tokens": 1_000_000, "output_tokens": 
 def test_a_long_lifetime_stores_at_its_own_price() -> None:
     """A million tokens of Sonnet 5.5, stored: 2.50 dollars for five minutes, 4 for an hour, 2 fresh."""
     scenario = links.decode("api=anthropic/claude-sonnet-5-5&compared=&v=1").scenario
-    five, hour = traffic.ways(scenario)
+    five, hour = ways.of(scenario)
     assert float(five.prices.rates.of("written")) == 2.5
     assert float(hour.prices.rates.of("written")) == 4
     assert (five.rules.lifetime_s, hour.rules.lifetime_s) == (300, 3600)
@@ -191,7 +191,7 @@ def test_dates_that_leave_it_open_are_asked_about() -> None:
     text = b"Date,Model,Input Tokens,Cached Tokens,Output Tokens\n"
     text += b"".join(b"%s,gpt-6-sol,1000,0,10\n" % day for day in (b"11/05/2026", b"11/08/2026", b"11/02/2026"))
     result = read(text)
-    assert traffic.is_open(result, traffic.written(0, "", ""))
+    assert traffic.is_open(result, own_log.written(0, "", ""))
     assert result.own.requests == 3
     assert result.days is None
     assert result.month_usd is None

@@ -16,7 +16,7 @@ import pytest
 
 from inferdash.pricing.logs.traces import Trace
 from inferdash.scenario import Scenario
-from inferdash.studies.price import own_requests, traffic
+from inferdash.studies.price import own_log, own_requests, traffic, ways
 from inferdash.ui.hosting import heavy
 
 
@@ -45,9 +45,9 @@ def nothing_told(_: float, __: str) -> None:
 
 def test_a_file_is_read_as_in_this_process() -> None:
     content = b'{"time": 1, "input_tokens": 1000000, "output_tokens": 5}\nnonsense\n'
-    rules = traffic.rules_of(traffic.ways(Scenario()))
-    found = heavy.done(traffic.read, rules, told=nothing_told, content=memoryview(content))
-    assert found == traffic.read(io.BytesIO(content), rules)
+    rules = ways.rules_of(ways.of(Scenario()))
+    found = heavy.done(own_log.read, rules, told=nothing_told, content=memoryview(content))
+    assert found == own_log.read(io.BytesIO(content), rules)
     assert len(heavy.done(own_requests.study, told=nothing_told, content=memoryview(content)).who) == 1
     assert heavy.done(os.getppid, told=nothing_told) == os.getpid()
 
@@ -64,7 +64,7 @@ def test_reading_ends_when_the_reader_stops_it(started: list[subprocess.Popen[by
             raise StoppedError
 
     with suppress(StoppedError):  # it may be through with it before
-        heavy.done(traffic.study, traffic.ways(Scenario()), told=told, content=content)
+        heavy.done(traffic.study, ways.of(Scenario()), told=told, content=content)
     assert time.monotonic() - began_s < 20
     assert started[0].returncode in {0, -9}
 

@@ -1,31 +1,25 @@
 """What the reader's own requests cost, why tokens were not read from the cache, and what other rules would cost."""
 
-import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
 from inferdash import quantities
-from inferdash.facts.money.price_names import edges, longest
-from inferdash.facts.money.rates import PriceList, Rates
-from inferdash.pricing.bills import all_at, as_totals, bill
+from inferdash.facts.money.rates import PriceList
+from inferdash.pricing.bills import all_at, bill
 from inferdash.pricing.feature import DAYS
-from inferdash.pricing.kept import Rules
-from inferdash.pricing.logs.blocks import NAMES, SAY_IT, Written
-from inferdash.pricing.logs.dates import Order
-from inferdash.pricing.logs.engines import engine
-from inferdash.pricing.logs.packed import Folder, Readable
+from inferdash.pricing.logs.blocks import SAY_IT, Written
 from inferdash.pricing.logs.recorded import Recorded, recorded
-from inferdash.pricing.logs.records import Records
-from inferdash.pricing.logs.traces import Trace
 from inferdash.pricing.replay import Replay
-from inferdash.pricing.tally import Counts, Group, counted
-from inferdash.scenario import FIELDS, OWN, Scenario
+from inferdash.pricing.tally import Group
+from inferdash.scenario import OWN, Scenario
 from inferdash.studies.numbers import Headline, Row, Table
-from inferdash.studies.price import api, billed, places, replayed
+from inferdash.studies.price import billed, replayed
 from inferdash.studies.price.billed import KINDS, Part, kinds
+from inferdash.studies.price.own_log import File
+from inferdash.studies.price.ways import Way
 
 NAME: Final = "traffic"
 TITLE: Final = "Your traffic"
@@ -46,57 +40,6 @@ What is not understood is left out and named.
 The file stays in the memory of this server while the page is open; nothing of it is stored, logged or passed on.
 The example is the first 20 minutes of a public trace of a chat service, from Mooncake.
 """
-
-_BLOCK_BYTES: Final = 1 << 23
-_MEMORY: Final = "50MB"
-"""Bytes at once, and memory of ids, of an engine that reads for a page: readers of a server share its memory."""
-BLOCK: Final = "_block"
-"""Where a page keeps the tokens of a block that its reader says."""
-UNIT: Final = "_unit"
-"""Where it keeps the unit of times."""
-_UNITS: Final = {"inferred": ""} | {name: unit for unit, name in NAMES.items()}
-UNIT_NAMES: Final = tuple(_UNITS)
-DATES: Final = "_dates"
-"""Where it keeps the order of dates."""
-_ORDERS: Final[dict[str, Order]] = {"inferred": "", "month first (11/30/2026)": "month", "day first": "day"}
-ORDER_NAMES: Final = tuple(_ORDERS)
-
-
-@dataclass(frozen=True)
-class Way:
-    """Prices and the rules of a cache, under a name."""
-
-    name: str
-    rules: Rules
-    prices: PriceList
-    as_started: bool = False
-    """Whether these are the prices that everyone starts with, so that nobody asked for them."""
-
-
-@dataclass(frozen=True)
-class File:
-    """What a file holds, in sums that are small however long it is: its bill at any prices follows from them."""
-
-    counts: Counts
-    left_out: int
-    """Lines or requests that were not read."""
-    problems: tuple[str, ...]
-    """What the reader should know about the file, in sentences."""
-    notes: tuple[str, ...] = ()
-    """How the file was understood, in sentences."""
-    block_tokens: int = 0
-    """Tokens of a block, where the file is a trace that names blocks."""
-    models: tuple[str, ...] = ()
-    """Models that it names."""
-    totals: int = 0
-    """Its lines that sum up a whole day."""
-    written: Written = field(default_factory=Written)
-    """What the reader said of how it is written."""
-
-    def answers(self, rules: Collection[Rules], written: Written) -> bool:
-        """Whether its bill follows under rules of a cache, without reading it again."""
-        known = not any(self.counts.asked.values()) or set(rules) <= set(self.counts.asked)
-        return known and written == self.written
 
 
 @dataclass(frozen=True)
@@ -142,132 +85,6 @@ class Traffic:
     def month_usd(self) -> float | None:
         """Dollars of a month in which every day is as those of the file on average; None where it has less than one."""
         return None if self.days is None or self.days < 1 else float(self.own.cost_usd) / self.days * DAYS
-
-
-def ways(scenario: Scenario) -> tuple[Way, ...]:
-    """The scenario's prices and rules, the other lifetimes of its API, then the models that the reader compares."""
-    others = (other for _, other in api.compared_with(scenario) if other.api != scenario.api)
-    return (*_lifetimes(scenario), *(_way(other, 0) for other in others))
-
-
-def _lifetimes(scenario: Scenario) -> Iterator[Way]:
-    rules = api.rules_of(scenario.price)
-    for lifetime in range(len(rules.lifetimes) if rules else 1):
-        yield _way(scenario, lifetime)
-
-
-def _way(scenario: Scenario, lifetime: int) -> Way:
-    price = scenario.price
-    rules = api.rules_of(price)
-    plain = api.resolved(scenario, lifetime=lifetime)
-    name = price.name
-    if rules and lifetime:
-        name = f"{name}, {quantities.shown(plain.lifetime, 's')}"
-        factor = Decimal(str(plain.write))
-        price = replace(
-            price,
-            rates=_stored_at(price.rates, factor),
-            tiers=tuple(replace(tier, rates=_stored_at(tier.rates, factor)) for tier in price.tiers),
-        )
-    kept = Rules(
-        minimum_tokens=plain.minimum,
-        increment_tokens=plain.increment,
-        lifetime_s=plain.lifetime,
-        renewed=plain.renewed,
-    )
-    started = scenario.api == OWN and all(
-        getattr(scenario, field) == FIELDS[field].default for field in ("input_usd", "output_usd", "read", "write")
-    )
-    return Way(name, kept, price, started)
-
-
-def _stored_at(rates: Rates, factor: Decimal) -> Rates:
-    """Rates at which storing costs a multiple of the input."""
-    return replace(rates, write=rates.input * factor)
-
-
-def written(block: int | None, unit: str | None, dates: str | None) -> Written:
-    """How the reader says that a file is written; what is not said follows from the file."""
-    return Written(block_tokens=block or 0, unit=_UNITS.get(unit or "", ""), dates=_ORDERS.get(dates or "", ""))
-
-
-def is_open(result: Traffic, asked: Written) -> bool:
-    """Whether a file leaves open how it is written, so that its reader must say it, or has said it."""
-    return asked != Written() or any(SAY_IT in problem for problem in result.problems)
-
-
-def rules_of(asked: Sequence[Way]) -> tuple[Rules, ...]:
-    """The rules of caches that play a part in some ways, each once."""
-    return tuple(dict.fromkeys(way.rules for way in asked))
-
-
-def read(stream: Readable, rules: tuple[Rules, ...], written: Written | None = None) -> File:
-    """Reads a file once.
-
-    Args:
-        stream: a file that is open for bytes.
-        rules: of the caches that prompts go through, where the file tells what they have in common.
-        written: tokens of a block, unit of times and order of dates, where the reader says them.
-
-    Raises:
-        OSError: where the file cannot be read.
-    """
-    trace = Trace(stream, written, engine=engine(_size(stream), block=_BLOCK_BYTES, memory=_MEMORY))
-    return _file(trace, counted(trace, rules, edges()), written)
-
-
-def read_at(place: str, rules: tuple[Rules, ...], written: Written | None = None) -> File:
-    """Reads a file or a folder where it lies, or a table of a database, as `read`.
-
-    Args:
-        place: as the reader of a page names it; only what `places` allows is read.
-        rules: as `read`.
-        written: as `read`.
-    """
-    known = places.tables()
-    try:
-        if place in known:
-            from inferdash.pricing.columns.warehouse import Warehouse  # noqa: PLC0415 - its packages may not be there
-
-            records = Records(written or Written())
-            requests = Warehouse(*known[place]).requests(records)
-            return _file(records, counted(records.told.counted(requests), rules, edges()), written)
-        files = Folder(places.allowed(place))
-        trace = Trace(files, written, engine=engine(files.size, block=_BLOCK_BYTES, memory=_MEMORY))
-        return _file(trace, counted(trace, rules, edges()), written)
-    except ModuleNotFoundError:
-        return File(Counts(), 1, ("A table needs more packages on this server: pip install 'inferdash[logs]'.",))
-    except (ValueError, OSError) as error:
-        return File(Counts(), 1, (str(error),))
-
-
-def _file(trace: Trace | Records, counts: Counts, written: Written | None) -> File:
-    counts, totals = as_totals(counts, longest)
-    said = []
-    if totals:
-        lines = "1 line is" if totals == 1 else f"{totals:,} lines are"
-        said.append(
-            f"{lines} taken for totals of a day, so long-prompt prices are not applied there. If each is one request,"
-            " add its time to the date."
-        )
-    return File(
-        counts,
-        trace.left_out,
-        trace.problems,
-        notes=(*trace.notes, *said),
-        block_tokens=trace.block_tokens,
-        models=tuple(sorted(trace.models)),
-        totals=totals,
-        written=written or Written(),
-    )
-
-
-def _size(stream: Any) -> int:
-    """Bytes of a file that lies on a disk; 0 of others, whose end is not known."""
-    try:
-        return os.fstat(stream.fileno()).st_size
-    except (AttributeError, OSError, ValueError):
-        return 0
 
 
 def study(file: File, asked: tuple[Way, ...], day: date) -> Traffic:
@@ -328,6 +145,11 @@ def _other_rules(result: Replay) -> list[str]:
     if not (result.why.not_told and result.read_tokens):
         return []
     return ["The file says what was cached: other models are priced with the same cached and stored tokens."]
+
+
+def is_open(result: Traffic, asked: Written) -> bool:
+    """Whether a file leaves open how it is written, so that its reader must say it, or has said it."""
+    return asked != Written() or any(SAY_IT in problem for problem in result.problems)
 
 
 def subject(scenario: Scenario) -> str:
