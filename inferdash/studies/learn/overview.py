@@ -102,8 +102,8 @@ def _expected_sentence(scenario: Scenario, result: Overview, subject: str) -> st
     number, dollars = quantities.shown(speed, "tokens/s").number, quantities.shown(cost, "$")
     if scenario.batch > fit:
         return (
-            f"{subject} holds {quantities.count(fit, 'request')} of {tokens} at once, not {scenario.batch:,}; "
-            f"expect {dollars} per million at batch {result.compared_batch:,}."
+            f"{subject} holds {quantities.count(fit, 'request')} of {tokens}, not {scenario.batch:,}; "
+            f"expect {dollars} per million."
         )
     who = "one request" if scenario.batch == 1 else f"each of {quantities.count(scenario.batch, 'request')}"
     between = quantities.shown(1 / speed, "s")
