@@ -19,7 +19,16 @@ from inferdash.charts.side_by_side import Rows
 from inferdash.pairs import Pair
 from inferdash.scenario import Scenario
 from inferdash.studies.check import model
-from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, over_time, quantization, roofline
+from inferdash.studies.learn import (
+    batch_curve,
+    batching,
+    compute_vs_memory,
+    experts,
+    kv_cache,
+    over_time,
+    quantization,
+    roofline,
+)
 from inferdash.studies.price import feature_cost, prompt_cache
 from inferdash.studies.run import memory, plan, serving, simulation
 
@@ -66,7 +75,7 @@ def _stages(scenario: Scenario) -> Rows:
 
 
 def _curve(scenario: Scenario) -> Rows:
-    return batching.curve_rows(scenario, batching.study(scenario))
+    return batch_curve.curve_rows(scenario, batching.study(scenario))
 
 
 def _split(spec: Callable[[], dict[str, Any]], rows: Callable[[Scenario], Rows], *, field: str) -> _Drawn:

@@ -9,8 +9,8 @@ from inferdash.charts.loading import along_batch
 from inferdash.charts.ranges import per_joule
 from inferdash.scenario import Scenario
 from inferdash.studies.capacity import ways_out
+from inferdash.studies.learn import batch_curve, energy, slots
 from inferdash.studies.learn import batching as page
-from inferdash.studies.learn import energy, slots
 from inferdash.studies.numbers import Table
 from inferdash.studies.price import dated
 from inferdash.ui import parts, state
@@ -32,7 +32,7 @@ def batches() -> None:
 
 def memory_read() -> None:
     st.markdown(page.arithmetic_sentence(scenario, result))
-    parts.chart(along_batch(), lambda one: page.load_rows(one, page.study(one)), key="loading")
+    parts.chart(along_batch(), lambda one: batch_curve.load_rows(one, page.study(one)), key="loading")
 
 
 def cost() -> None:
@@ -79,7 +79,7 @@ parts.result(
 controls("batch", "prompt", "gpus", "rent", "speed", instead=page.instead(scenario, result))
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")
-parts.terms(shown, page.curve_caption(scenario, result) if drawn else "")
+parts.terms(shown, batch_curve.curve_caption(scenario, result) if drawn else "")
 st.caption(parts.plain(dated.rent(scenario, datetime.now(UTC).date())))
 sections(
     {

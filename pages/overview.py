@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from inferdash.studies.capacity import ways_out
-from inferdash.studies.learn import batching, compute_vs_memory, experts, kv_cache, quantization
+from inferdash.studies.learn import batch_curve, batching, compute_vs_memory, experts, kv_cache, quantization
 from inferdash.studies.learn import overview as page
 from inferdash.studies.price import dated, prompt_cache
 from inferdash.ui import parts, state
@@ -28,7 +28,7 @@ parts.result(page.TITLE, page.sentence(scenario, result), shown, batches=(scenar
 controls("model", "accelerator", "gpus", "batch", "speed")
 state.offers(ways_out(scenario, tokens=scenario.prompt))
 drawn = parts.picture(key="curve")
-parts.terms(shown, batching.curve_caption(scenario, batching.study(scenario)) if drawn else "")
+parts.terms(shown, batch_curve.curve_caption(scenario, batching.study(scenario)) if drawn else "")
 controls("rent")
 st.caption(parts.plain(dated.rent(scenario, datetime.now(UTC).date())))
 sections({"Start from an example": examples, "Why, page by page": why})

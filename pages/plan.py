@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from inferdash.studies.run import plan as page
-from inferdash.studies.run import planning, upkeep
+from inferdash.studies.run import plan_notes, plan_rents, planning, upkeep
 from inferdash.ui import parts, state
 from inferdash.ui.entering.controls import control, controls
 from inferdash.ui.navigation import examples
@@ -48,8 +48,8 @@ def start() -> None:
 
 
 def rents() -> None:
-    parts.table(page.rent_table)
-    st.caption(page.rent_sources(scenario))
+    parts.table(plan_rents.rent_table)
+    st.caption(plan_rents.rent_sources(scenario))
     st.markdown(page.METHOD)
 
 
@@ -67,13 +67,13 @@ controls("load_as", *page.load_fields(scenario), "target_first", "target_between
 if parts.picture(key="frontier"):
     st.caption(page.FRONTIER)
 st.markdown(page.cost_sentence(scenario, result))
-st.caption(page.rent_days(scenario, today))
+st.caption(plan_rents.rent_days(scenario, today))
 st.caption(page.taken(scenario))
 if changes and planning.is_used(scenario, changes):
     st.success(page.IN_USE, icon=":material/check:")
 elif changes:
     state.offer("Use this set-up", **changes)
-parts.notes(page.notes(scenario))
+parts.notes(plan_notes.notes(scenario))
 sections({"Start from an example": lambda: examples(page.NAME)})
 sections({"The cheapest that meet the targets": cheapest} if choices.rows else {})
 sections({"What to consider": choose_from, "Why others fail": failures})

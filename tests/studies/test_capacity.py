@@ -6,7 +6,7 @@ from inferdash import links
 from inferdash.facts import library
 from inferdash.scenario import Scenario, measured
 from inferdash.studies import capacity
-from inferdash.studies.learn import batching, compute_vs_memory, over_time, overview, quantization
+from inferdash.studies.learn import batch_curve, batching, compute_vs_memory, over_time, overview, quantization
 from inferdash.studies.numbers import Estimate, Headline, leading
 from inferdash.studies.run import memory, plan, planning, serving
 
@@ -44,7 +44,7 @@ def test_what_does_not_fit_is_neither_timed_nor_priced(query: str) -> None:
     assert max(line.batch for line in result.table) <= most
     named = {str(label) for label, *_ in batching.headline_numbers(ours, result)}
     assert any(f"batch {result.compared_batch:,}" in label for label in named)
-    assert all(row["batch"] <= most for row in batching.curve_rows(ours, result)["expected"])
+    assert all(row["batch"] <= most for row in batch_curve.curve_rows(ours, result)["expected"])
 
 
 def test_where_nothing_fits_there_is_no_price_and_a_way_out() -> None:
@@ -52,7 +52,7 @@ def test_where_nothing_fits_there_is_no_price_and_a_way_out() -> None:
     result = overview.study(ours)
     assert [shown.value for shown in overview.headline_numbers(ours, result)] == [0]
     assert "$" not in overview.sentence(ours, result) + batching.sentence(ours, batching.study(ours))
-    assert batching.curve_rows(ours, batching.study(ours)) == {}
+    assert batch_curve.curve_rows(ours, batching.study(ours)) == {}
     ways = capacity.ways_out(ours, tokens=ours.prompt)
     assert next(iter(ways.values())) == {"gpus": 2}
     for changes in ways.values():

