@@ -29,7 +29,7 @@ def line(**more: Any) -> bytes:
     return json.dumps({"time": 1793000000, "model": "gpt-5-mini", "usage": OPENAI} | more).encode() + b"\n"
 
 
-@pytest.mark.parametrize("seed", [3, 114, 100046, 100330])
+@pytest.mark.parametrize("seed", [3, 114, 100046, 100330, 100792, 100859])
 def test_a_random_log_is_the_same_to_both_readers(seed: int) -> None:
     source = random.Random(seed)  # noqa: S311 - a test
     assert differs(log_of(source), block=source.choice((300, 3000, 1 << 20))) == ""

@@ -31,6 +31,8 @@ the declarations in `presets/usage/`.
 - Spelling does not matter: `inputTokens`, `input_tokens`, `usage.input.tokens` and `input_tokens` within `usage` are
   the same name. Counts may stand in the record itself or within levels such as `usage`, `response`, `message`, `body`,
   `metadata`, `attributes` or `payload`.
+- A JSON object may hold its requests in a list (`data`, `results`, `observations` and others), in one line or over
+  many; also in pages, and in buckets of time, as the usage APIs of OpenAI and Anthropic answer.
 - A line is left out, and the count named, if an unknown count is not 0 and mentions tokens or a cache or stands within
   `usage`. The same holds for tokens with their own price, such as audio.
 - Lines about the same answer, by message id and request id, are one request; the last line counts.

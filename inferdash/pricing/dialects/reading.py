@@ -307,7 +307,7 @@ def _text(values: Sequence[Any], places: Sequence[int]) -> str:
 
 
 def _texts(values: Sequence[Any], places: Sequence[int]) -> tuple[str, ...]:
-    return tuple([value for place in places if type(value := values[place]) is str and value])
+    return tuple([name for place in places if type(value := values[place]) is str and (name := value.strip())])
 
 
 def _user(values: Sequence[Any], places: Sequence[int]) -> str:

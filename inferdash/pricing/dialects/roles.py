@@ -7,7 +7,7 @@ from inferdash.pricing.dialects.names import AROUND, LONGEST_WAY, normal
 
 _WORDS: Final[Mapping[str, str]] = {
     "time": "time timestamp ts t date datetime created createdat starttime starttimestamp requesttime usagedateutc"
-    " requestcreatedat startedat bucketstarttime timecreated processedtime eventtime starttimeunixnano"
+    " requestcreatedat startedat startingat bucketstarttime timecreated processedtime eventtime starttimeunixnano"
     " day datum usagedate loggingtime",
     "time_ms": "timems timestampms createdms",
     "model": "model modelversion modelid modelname requestmodel responsemodel modelpermaslug genairesponsemodel"

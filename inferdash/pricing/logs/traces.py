@@ -16,11 +16,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from inferdash.pricing.dialects.doubled import twice
 from inferdash.pricing.logs.block_traces import REQUESTS
 from inferdash.pricing.logs.blocks import SAY_IT, Written
 from inferdash.pricing.logs.dates import order_of
 from inferdash.pricing.logs.packed import Archive, Folder, Readable, archive_of, shown
-from inferdash.pricing.logs.pieces import PIECE, Text, first_line, whole_lines
+from inferdash.pricing.logs.pieces import LONGEST, PIECE, Text, first_line, whole_lines
 from inferdash.pricing.logs.reasons import FORMS
 from inferdash.pricing.logs.records import Records
 from inferdash.pricing.logs.tables import Table
@@ -41,6 +42,10 @@ Again: TypeAlias = Callable[[], Iterator[bytes]]
 _LIST: Final = re.compile(r"\[")
 _LISTS: Final = ("messages", "data", "results", "rows", "records", "observations", "runs", "spans", "logs", "items")
 """Names under which one object may hold the list of its requests."""
+_PAGED: Final = frozenset({"has_more", "hasMore", "next_page", "nextPage"})
+"""Names of which an answer in pages has one beside its list, so that a file may hold several."""
+_BEGAN: Final = frozenset({"start_time", "starting_at"})
+"""Names of the time of a bucket, which its results do not say again."""
 _SPANS: Final = "resourceSpans"
 """Name of the list that each object of an OpenTelemetry export holds."""
 _OF_MODELS: Final = ("gen_ai.", "llm.", "ai.")
@@ -162,8 +167,8 @@ class Trace:
         for piece in pieces:
             first.append(piece)
             size += len(piece)
-            if size >= PIECE:
-                break
+            if size >= PIECE and (b"\n" in piece or size > LONGEST or first[0].lstrip()[:1] != b"{"):
+                break  # of an object in one line the kind is known when it is whole
         head = b"".join(first)
         refused = ""
         if not head.strip():
@@ -244,6 +249,9 @@ class Trace:
         if isinstance(record, dict) and _SPANS in record:
             self._told.noun = "span"
             return self._from_objects(Text(pieces), text)
+        if isinstance(record, dict) and not _PAGED.isdisjoint(record) and _inner(record):
+            self._told.noun = "request"
+            return self._from_objects(Text(pieces), text)
         listed_in = (
             isinstance(record, dict) and not rest.strip() and any(type(record.get(name)) is list for name in _LISTS)
         )
@@ -275,12 +283,22 @@ class Trace:
     def _from_objects(self, text: Text, head: str) -> Iterator[Request | Summed]:
         """Requests of JSON objects that stand one after another, over lines or in a list, or in a list within one."""
         self._blocks.understand(head)
-        records = ((one, said) for record, said in text.objects() for one in _listed(record))
-        for record, said in self._told.bounded(records):
+        for record, said in self._told.bounded(self._listed(text)):
             if request := self._records.request(record, said):
                 yield request
         if text.broken:
             self._told.refuse("The file is cut off, or is not valid JSON from some point on.", here=True)
+
+    def _listed(self, text: Text) -> Iterator[tuple[Any, str]]:
+        """The records of objects, and the text of those that are one each."""
+        for record, said in text.objects():
+            found = [*_listed(record)]
+            if len(found) == 1:
+                yield found[0], said
+            elif found and (name := twice(said)):
+                self._told.leave_out(UnreadLineError("twice", name), lines=len(found))
+            else:
+                yield from ((one, "") for one in found)
 
     def _from_table(self, pieces: Iterator[bytes], again: Again | None) -> Iterator[Request | Summed]:
         """Requests of a table whose first line names the columns."""
@@ -316,14 +334,27 @@ def _listed(record: Any) -> Iterator[Any]:
     if isinstance(record, dict) and _SPANS in record:
         yield from _spans(record)
         return
-    names = [name for name in _LISTS if isinstance(record, dict) and type(record.get(name)) is list]
-    inner = [one for name in names for one in record[name] if isinstance(one, dict)]
+    inner = _inner(record) if isinstance(record, dict) else []
     if not inner or "usage" in record or "response" in record:
         yield record
         return
+    began = {name: record[name] for name in _BEGAN if name in record} if _is_bucket(record) else {}
     for one in inner:
         info = one.get("info")
-        yield info if isinstance(info, dict) and "role" in info else one
+        if _is_bucket(one):
+            yield from _listed(one) if _inner(one) else ()  # none of requests says nothing
+        else:
+            yield info if isinstance(info, dict) and "role" in info else {**began, **one}
+
+
+def _is_bucket(record: dict[str, Any]) -> bool:
+    """Whether an object tells what came of requests in some time."""
+    return not _BEGAN.isdisjoint(record) and type(record.get("results")) is list
+
+
+def _inner(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The objects in the lists of an object that may hold its requests."""
+    return [one for name in _LISTS for one in _objects(record, name)]
 
 
 def _spans(record: Any) -> Iterator[Any]:

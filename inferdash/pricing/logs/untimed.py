@@ -28,7 +28,7 @@ class Untimed:
     def taken_away(self) -> Iterator[Summed]:
         """What takes them out of all sums again; they are forgotten."""
         told, self._told = self._told, {}
-        for group, sums in told.items():
+        for group, sums in ((group, sums) for group, sums in told.items() if sums.lines):  # else taken away before
             apart = tuple(self._apart.get(group, {}).items())
             unsaid = self._unsaid[group]
             yield Summed(group, sums, apart, None, None, whole_days=True, unsaid=unsaid).negative()
