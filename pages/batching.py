@@ -7,11 +7,9 @@ import streamlit as st
 from inferdash.charts import batching as charts
 from inferdash.charts.loading import along_batch
 from inferdash.charts.ranges import per_joule
-from inferdash.scenario import Scenario
 from inferdash.studies.capacity import ways_out
 from inferdash.studies.learn import batch_curve, energy, slots
 from inferdash.studies.learn import batching as page
-from inferdash.studies.numbers import Table
 from inferdash.studies.price import dated
 from inferdash.ui import parts, state
 from inferdash.ui.entering.controls import controls
@@ -23,11 +21,7 @@ shown = page.headline_numbers(scenario, result)
 
 
 def batches() -> None:
-    def table(one: Scenario) -> Table:
-        return page.batch_table(page.study(one))
-
-    parts.table(table)
-    parts.download(table, name=page.NAME)
+    parts.table(lambda one: page.batch_table(page.study(one)), name=page.NAME)
 
 
 def memory_read() -> None:

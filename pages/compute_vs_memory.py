@@ -27,8 +27,7 @@ def passes() -> None:
         drawn = page.as_drawn(one)
         return page.pass_table(drawn, page.study(drawn))
 
-    parts.table(table)
-    parts.download(table, name=page.NAME)
+    parts.table(table, name=page.NAME)
     st.caption(page.TERMS)
 
 

@@ -3,10 +3,8 @@
 import streamlit as st
 
 from inferdash.charts import experts as charts
-from inferdash.scenario import Scenario
 from inferdash.studies.learn import experts as page
 from inferdash.studies.learn import host_experts
-from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
 from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -23,11 +21,7 @@ def costs() -> None:
 
 
 def by_part() -> None:
-    def table(one: Scenario) -> Table:
-        return page.parts_table(one, page.study(one))
-
-    parts.table(table)
-    parts.download(table, name=page.NAME)
+    parts.table(lambda one: page.parts_table(one, page.study(one)), name=page.NAME)
 
 
 def router() -> None:

@@ -7,9 +7,7 @@ import streamlit as st
 from inferdash.charts import feature_cost as charts
 from inferdash.charts import ownership as owning_charts
 from inferdash.charts import ranges as range_charts
-from inferdash.scenario import Scenario
 from inferdash.studies.check import own_accelerators
-from inferdash.studies.numbers import Table
 from inferdash.studies.price import (
     api,
     breakdown,
@@ -38,11 +36,7 @@ shown = page.headline_numbers(scenario, result)
 
 
 def save() -> None:
-    def table(one: Scenario) -> Table:
-        return savings.table(one, page.study(one))
-
-    parts.table(table)
-    parts.download(table, name="ways-to-save")
+    parts.table(lambda one: savings.table(one, page.study(one)), name="ways-to-save")
 
 
 def detail() -> None:
@@ -51,11 +45,7 @@ def detail() -> None:
     parts.chart(charts.turns(), breakdown.turn_rows(scenario), key="turns")
     st.markdown(page.answer_sentence(scenario))
 
-    def costs(one: Scenario) -> Table:
-        return page.cost_table(page.study(one))
-
-    parts.table(costs)
-    parts.download(costs, name=page.NAME)
+    parts.table(lambda one: page.cost_table(page.study(one)), name=page.NAME)
     parts.table(lambda one: page.token_table(one, page.study(one)))
 
 

@@ -15,8 +15,7 @@ shown = page.headline_numbers(scenario, result)
 
 
 def lengths() -> None:
-    parts.table(page.length_table)
-    parts.download(page.length_table, name=page.NAME)
+    parts.table(page.length_table, name=page.NAME)
 
 
 def memory_read() -> None:

@@ -43,8 +43,7 @@ def several() -> None:
     controls("fabric", "fabric_bandwidth", "fabric_latency")
     st.markdown(page.layout_note(scenario))
     parts.notes(page.impossible_layouts(scenario))
-    parts.table(page.layout_table)
-    parts.download(page.layout_table, name=page.NAME)
+    parts.table(page.layout_table, name=page.NAME)
 
 
 def loras() -> None:

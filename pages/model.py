@@ -15,8 +15,7 @@ shown = page.headline_numbers(scenario, result)
 
 
 def by_part() -> None:
-    parts.table(page.part_table)
-    parts.download(page.part_table, name=page.NAME)
+    parts.table(page.part_table, name=page.NAME)
     if page.format_table(scenario).rows:
         parts.table(page.format_table)
 

@@ -29,8 +29,7 @@ def choose_from() -> None:
 
 
 def cheapest() -> None:
-    parts.table(choices)
-    parts.download(choices, name=page.NAME)
+    parts.table(choices, name=page.NAME)
     parts.save("Download the plan", page.markdown(scenario, result), name=page.NAME)
 
 

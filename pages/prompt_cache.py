@@ -4,8 +4,6 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from inferdash.scenario import Scenario
-from inferdash.studies.numbers import Table
 from inferdash.studies.price import api, dated
 from inferdash.studies.price import prompt_cache as page
 from inferdash.ui import parts, state
@@ -24,11 +22,7 @@ def rules() -> None:
 
 
 def money() -> None:
-    def table(one: Scenario) -> Table:
-        return page.money_table(one, page.study(one))
-
-    parts.table(table)
-    parts.download(table, name=page.NAME)
+    parts.table(lambda one: page.money_table(one, page.study(one)), name=page.NAME)
 
 
 def lifetimes() -> None:

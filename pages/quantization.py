@@ -3,9 +3,7 @@
 import streamlit as st
 
 from inferdash.charts import quantization as charts
-from inferdash.scenario import Scenario
 from inferdash.studies.learn import quantization as page
-from inferdash.studies.numbers import Table
 from inferdash.ui import parts, state
 from inferdash.ui.entering.controls import controls
 from inferdash.ui.sections import proof, sections
@@ -16,11 +14,7 @@ shown = page.headline_numbers(scenario, result)
 
 
 def formats() -> None:
-    def table(one: Scenario) -> Table:
-        return page.format_table(page.study(one))
-
-    parts.table(table)
-    parts.download(table, name=page.NAME)
+    parts.table(lambda one: page.format_table(page.study(one)), name=page.NAME)
 
 
 def holders() -> None:

@@ -6,10 +6,8 @@ import streamlit as st
 
 from inferdash.charts import serving as charts
 from inferdash.charts import speculation as speculation_charts
-from inferdash.scenario import Scenario
 from inferdash.scenario.agents import SESSIONS
 from inferdash.studies.learn import over_time
-from inferdash.studies.numbers import Table
 from inferdash.studies.price import dated, own_requests
 from inferdash.studies.run import (
     autoscaling,
@@ -33,11 +31,7 @@ result = page.study(scenario)
 
 
 def felt() -> None:
-    def table(one: Scenario) -> Table:
-        return page.percentile_table(page.study(one))
-
-    parts.table(table)
-    parts.download(table, name=page.NAME)
+    parts.table(lambda one: page.percentile_table(page.study(one)), name=page.NAME)
 
 
 def sure() -> None:

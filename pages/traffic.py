@@ -27,9 +27,7 @@ bill = result if result and result.own.requests else None
 
 def models() -> None:
     if bill:
-        table = billed.model_table(bill.parts, own=bill.as_billed, noun=bill.noun)
-        parts.table(table)
-        parts.download(table, name="traffic-by-model")
+        parts.table(billed.model_table(bill.parts, own=bill.as_billed, noun=bill.noun), name="traffic-by-model")
 
 
 def days() -> None:
@@ -38,9 +36,7 @@ def days() -> None:
         rows = billed.day_rows(bill.parts)
         if rows["days"]:
             parts.chart(charts.days(), rows, key="days")
-            table = billed.day_table(bill.parts, noun=bill.noun)
-            parts.table(table)
-            parts.download(table, name="traffic-by-day")
+            parts.table(billed.day_table(bill.parts, noun=bill.noun), name="traffic-by-day")
 
 
 def kinds() -> None:
@@ -52,9 +48,7 @@ def kinds() -> None:
 def others() -> None:
     if bill:
         controls("compared")
-        table = page.way_table(bill)
-        parts.table(table)
-        parts.download(table, name=page.NAME)
+        parts.table(page.way_table(bill), name=page.NAME)
 
 
 def rules_of_cache() -> None:

@@ -213,11 +213,18 @@ def _lasting(rows: Callable[..., Rows], of: tuple[str | None, ...]) -> dict[str,
     return _tables(rows(*of))
 
 
-def table(content: Table | Callable[[Scenario], Table]) -> None:
-    """A table as a person reads it, of both scenarios where two are compared and it is told for any."""
+def table(content: Table | Callable[[Scenario], Table], *, name: str = "") -> None:
+    """A table as a person reads it, of both scenarios where two are compared and it is told for any.
+
+    Args:
+        content: the table, or what makes it of a scenario.
+        name: of the file in which it can be downloaded; without one it cannot.
+    """
     if not callable(content):
         _of_b_alone()
     st.markdown(_of_both(content).markdown())
+    if name:
+        download(content, name=name)
 
 
 def _of_both(content: Table | Callable[[Scenario], Table]) -> Table:

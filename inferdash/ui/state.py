@@ -6,6 +6,9 @@ a button or by the address, begins a new edition, in which every widget is a new
 So there is no second copy of a value that could be older than the first.
 
 While two scenarios are compared, the one that is turned is B; A lies beside it and waits. No widget knows of A.
+
+The session also keeps what is no part of the scenario: the open page and its open sections, the values of a table by
+field, and whether pages are shown to an audience. Of these only the last is in the address.
 """
 
 import logging
