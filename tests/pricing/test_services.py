@@ -69,6 +69,12 @@ def of(*records: Any, engine: bool) -> tuple[Bill, tuple[str, ...]]:
         ),
         (BUCKET | {"batch": True}, "0.015"),
         (BUCKET | {"batch": False}, "0.03"),
+        # as databases and spreadsheets write yes and no
+        *((BUCKET | {"batch": yes}, "0.015") for yes in (1, "1", "t", "yes", "Y")),
+        *((BUCKET | {"batch": no}, "0.03") for no in (0, "0", "f", "no", "N")),
+        # the console's word for a batch; any other is of something else
+        (BUCKET | {"usage_type": "batch"}, "0.015"),
+        (BUCKET | {"usage_type": "message"}, "0.03"),
         # 12,000 x 3 + 900 x 15, half of it in a batch
         ({"type": "message", "model": SONNET, "usage": MESSAGE | {"service_tier": "standard"}}, "0.0495"),
         ({"type": "message", "model": SONNET, "usage": MESSAGE | {"service_tier": "batch"}}, "0.02475"),

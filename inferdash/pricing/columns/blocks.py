@@ -77,7 +77,7 @@ class RowBlock:
 
     def row(self, row: int) -> dict[str, Any]:
         """A row by the names of its columns."""
-        return self.batch.slice(row, 1).to_pylist()[0]  # type: ignore[no-any-return]  # so it is
+        return self.batch.slice(row, 1).to_pylist(maps_as_pydicts="lossy")[0]  # type: ignore[no-any-return]  # so it is
 
 
 def blocks(pieces: Iterator[bytes], size: int = BLOCK) -> Iterator[Block | list[bytes]]:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import ibis
 
-from inferdash.pricing.dialects.services import SPELLED, STANDARD, YES
+from inferdash.pricing.dialects.services import BATCHED, SAID_BESIDE, SPELLED, STANDARD, UNBATCHED
 from inferdash.pricing.dialects.shapes import TEXTS, Path
 from inferdash.pricing.logs.values import MOST_TOKENS
 
@@ -62,7 +62,11 @@ class Column:
         if self.count in table.columns:
             return table[self.count]
         own = self.of(table)
-        return _guarded(own.re_search(_DIGITS), own, "0").cast("int64") if self.form == "text" else own.cast("int64")
+        if self.form == "text":
+            own = _guarded(own.re_search(_DIGITS), own, "0")
+        elif self.form != "count":
+            own = _bounded(own)
+        return own.cast("int64")
 
     def among(self, table: Value, values: Collection[str]) -> Value:
         """Whether the value is one of some texts."""
@@ -71,12 +75,13 @@ class Column:
     def as_service(self, table: Value, role: str) -> Value:
         """The service that the value names, by its role; nothing where another reader has to say it."""
         if role == "batch":
-            said = self.of(table).cast("string").isin(sorted(YES))
-            return ibis.cases((said, "batch"), else_=STANDARD)
+            said = self.of(table).cast("string")
+            named = [(said.isin(sorted(BATCHED)), "batch"), (said.isin(sorted(UNBATCHED)), STANDARD)]
+            return ibis.cases(*named, else_=ibis.null("string"))
         named = [(self.among(table, spelled), name) for name, spelled in SPELLED.items()]
         other = ibis.null("string") if role == "service" and self.form == "text" else ibis.literal(STANDARD)
         if role == "speed":
-            named = [(self.among(table, SPELLED["fast"]), "fast")]
+            named = [(self.among(table, {name}), name) for name in SAID_BESIDE]
         return ibis.cases(*named, else_=other)
 
     def is_no_count(self, table: Value) -> Value:
@@ -90,7 +95,7 @@ class Column:
             case "count" | "int":
                 return own == 0
             case _:
-                return (own == 0) | (own != own.floor())
+                return (own == 0) | (own != _bounded(own).floor())
 
     def usd(self, table: Value) -> tuple[Value, Value]:
         """Whether the value is a sum of dollars that is read, and the dollars."""
@@ -145,7 +150,7 @@ def are_numbers(table: Value, columns: Collection[Column]) -> Value:
         elif one.form in {"time", "moment", "key"}:
             good = ibis.literal(value=False)
         else:
-            whole = ibis.literal(value=True) if one.form == "int" else own == own.floor()
+            whole = ibis.literal(value=True) if one.form == "int" else own == _bounded(own).floor()
             good = good & whole & (own >= 0) & (own <= MOST_TOKENS)
     return good
 
@@ -153,6 +158,11 @@ def are_numbers(table: Value, columns: Collection[Column]) -> Value:
 def _guarded(good: Value, text: Value, other: str) -> Value:
     """A text, another one where it is not good, so that no engine fails at reading it."""
     return ibis.cases((good, text), else_=other)
+
+
+def _bounded(number: Value) -> Value:
+    """A number, 0 where it is none or too large for tokens, so that no engine fails at making it a whole one."""
+    return ibis.cases(((number >= -MOST_TOKENS) & (number <= MOST_TOKENS), number), else_=0)
 
 
 def _in_seconds(value: Value) -> Value:

@@ -1,6 +1,7 @@
 """Columns of tables whose values have types, in the words of DuckDB, and what of a table says something."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +13,9 @@ from inferdash.pricing.columns.lines import keys
 from inferdash.pricing.columns.parts import Part, Rows, is_id, is_relevant, is_user, narrowed, roles_of
 from inferdash.pricing.columns.sums import MOST_COLUMNS
 from inferdash.pricing.dialects.fees import MADE_OF
+from inferdash.pricing.dialects.names import normal
 from inferdash.pricing.dialects.plans import layout_of
-from inferdash.pricing.dialects.shapes import TEXTS, Path, is_text_level
+from inferdash.pricing.dialects.shapes import FLAGS, LABELS, TEXTS, Path, is_hit, is_text_level
 
 
 def relevant(ways: Sequence[Path]) -> list[Path]:
@@ -44,7 +46,7 @@ class Typed:
         forms = [
             (way, form)
             for way, kind in found
-            if way in kept and (users or not is_user(way)) and (form := form_of(kind))
+            if way in kept and (users or not is_user(way)) and (form := _form_at(way, kind))
         ]
         self.columns = [
             Column(f"c{place}", way, "key" if form == "text" and is_id(way) else form)
@@ -52,8 +54,8 @@ class Typed:
         ]
         whole = [f"not starts_with(coalesce({one.name}, ''), '{{')" for one in self.columns
                  if one.form == "text" and is_text_level(one.way[-1])]  # fmt: skip
-        self._lists = [way for way, kind in found if pa.types.is_list(kind) and _may_say(way)]
-        whole += [f"coalesce(len(l{place}), 0) = 0" for place in range(len(self._lists))]
+        self._lists = [way for way, kind in found if _is_told(way, kind)]
+        whole += [f"l{place} is null" for place in range(len(self._lists))]
         self._whole = " and ".join(whole) or "true"
         self.ways = [*(one.way for one in self.columns), *self._lists]
         """To all that is read."""
@@ -70,11 +72,12 @@ class Typed:
             if array.null_count == len(array):
                 continue
             varies = varies or array.null_count > 0 or (one.form == "text" and one.way[-1] in TEXTS)
-            columns.append(narrowed(one, array))
+            column, array = _fitted(one, array)
+            columns.append(narrowed(column, array))
             arrays.append(_keys(array) if one.form == "key" else array)
         if not layout_of([one.way for one in columns]).counts:
             return [], rows
-        lists = [_values(batch, way) for way in self._lists]
+        lists = [_filled(_values(batch, way)) for way in self._lists]
         names = ["row", *(one.name for one in columns), *(f"l{place}" for place in range(len(lists)))]
         table = pa.Table.from_arrays([pa.array(rows), *arrays, *lists], names)
         cells = ", ".join(f"{one.name}{_CAST[one.form]} as {one.name}" for one in columns)
@@ -98,9 +101,61 @@ def _keys(array: Any) -> Any:
     return pc.if_else(array.is_valid(), pa.array(keys(signs, ends)), pa.scalar(None, pa.uint64()))
 
 
+def _fitted(column: Column, array: Any) -> tuple[Column, Any]:
+    """A column and its values, in a type that holds them all."""
+    if column.form == "int" and pa.types.is_uint64(array.type):
+        return column, array.cast(pa.int64(), safe=False)  # too large ones are below 0, and for the reader of lines
+    if column.form == "time" and pa.types.is_timestamp(array.type):
+        return column, array.cast(pa.timestamp("us"), safe=False)
+    if column.form == "decimal":
+        try:
+            return column, array.cast(_CENT)
+        except pa.ArrowInvalid:
+            return replace(column, form="text"), array.cast(pa.string())
+    return column, array
+
+
+_CENT: Final = pa.decimal128(38, 22)
+
+
+def _filled(array: Any) -> Any:
+    """Whether there are members of lists or maps: yes, or nothing where there are none."""
+    plain = array.combine_chunks()
+    if pa.types.is_map(plain.type):
+        plain = plain.cast(pa.list_(plain.type.field(0)))
+    many = pc.fill_null(pc.list_value_length(plain), 0)
+    return pc.if_else(pc.greater(many, 0), pa.scalar(value=True), pa.scalar(None, pa.bool_()))
+
+
 def says(way: Path, kind: Any) -> bool:
     """Whether a value of an engine's type that is not opened there may say something: JSON, or a list."""
-    return bool(kind.is_json() or kind.is_map() or (kind.is_array() and _may_say(way)))
+    if not kind.is_array():
+        return bool(kind.is_json() or kind.is_map())
+    return _may_say(way) or (kind.value_type.is_struct() and not {*LABELS}.isdisjoint(kind.value_type.names))
+
+
+def is_flag(way: Path) -> bool:
+    """Whether what is true or false there says something."""
+    return normal(way[-1]) in FLAGS or is_hit(way)
+
+
+def _form_at(way: Path, kind: Any) -> Form | None:
+    if pa.types.is_boolean(kind) and is_flag(way):
+        return "text"
+    return "text" if pa.types.is_uint64(kind) and is_user(way) else form_of(kind)
+
+
+def _is_told(way: Path, kind: Any) -> bool:
+    """Whether a list or a map may say something: by its name, or as its members are named counts."""
+    if not any(test(kind) for test in _OF_MEMBERS):
+        return False
+    if _may_say(way) or pa.types.is_map(kind):
+        return _may_say(way)
+    inner = kind.value_type
+    return pa.types.is_struct(inner) and any(inner.get_field_index(name) >= 0 for name in LABELS)
+
+
+_OF_MEMBERS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_map)
 
 
 def _may_say(way: Path) -> bool:

@@ -8,7 +8,7 @@ import ibis
 
 from inferdash.facts.money.price_names import edges
 from inferdash.pricing.columns.cells import Column, Form, Value
-from inferdash.pricing.columns.flat import relevant, says
+from inferdash.pricing.columns.flat import is_flag, relevant, says
 from inferdash.pricing.columns.kinds import as_record
 from inferdash.pricing.columns.notes import noted
 from inferdash.pricing.columns.parts import is_user
@@ -56,6 +56,8 @@ class Warehouse:
             raise ValueError(f"The table {table} cannot be reached: {reason or type(error).__name__}.") from None
         ways = [*_fields(found, found.schema())]
         kept = {way for way in relevant([way for way, _ in ways]) if users or not is_user(way)}
+        ways = [(way, value.cast("string") if value.type().is_boolean() and is_flag(way) else value)
+                for way, value in ways]  # fmt: skip
         typed = [(way, value, form) for way, value in ways if way in kept and (form := _form_of(value.type()))]
         if not 0 < len(typed) <= MOST_COLUMNS or not layout_of([way for way, *_ in typed]).counts:
             self._close()

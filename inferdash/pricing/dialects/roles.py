@@ -23,7 +23,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "requests": "nummodelrequests requests requestcount numrequests numberofrequests totalrequests apirequests"
     " calls apicalls modelcalls",
     "service": "servicetier servicetiertype traffictype inferencegeo",
-    "speed": "speed",
+    "speed": "speed usagetype",
     "batch": "batch isbatch",
 }
 ROLES: Final[Mapping[str, str]] = {word: role for role, words in _WORDS.items() for word in words.split()}
