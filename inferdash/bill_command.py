@@ -86,6 +86,8 @@ def run(given: argparse.Namespace) -> int:
         print(f"\ninferdash: Stopped. {goes_on}", file=sys.stderr)
         return _STOPPED
     except (ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is None:  # what it is about is no file: the output
+            raise
         sentence = f"{error.filename} cannot be read: {error.strerror}." if isinstance(error, OSError) else str(error)
         if given.json:
             print(json.dumps({"problems": [sentence]}, indent=2, ensure_ascii=False))

@@ -70,8 +70,8 @@ def of(*records: Any, engine: bool) -> tuple[Bill, tuple[str, ...]]:
         (BUCKET | {"batch": True}, "0.015"),
         (BUCKET | {"batch": False}, "0.03"),
         # as databases and spreadsheets write yes and no
-        *((BUCKET | {"batch": yes}, "0.015") for yes in (1, "1", "t", "yes", "Y")),
-        *((BUCKET | {"batch": no}, "0.03") for no in (0, "0", "f", "no", "N")),
+        *((BUCKET | {"batch": yes}, "0.015") for yes in ("t", "yes", "Y")),
+        *((BUCKET | {"batch": no}, "0.03") for no in (0, "f", "no", "N")),
         # the console's word for a batch; any other is of something else
         (BUCKET | {"usage_type": "batch"}, "0.015"),
         (BUCKET | {"usage_type": "message"}, "0.03"),

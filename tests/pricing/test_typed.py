@@ -31,9 +31,10 @@ MESSAGE = [("cache_read_input_tokens", 400), ("cache_creation_input_tokens", 100
 CASES: Sequence[tuple[dict[str, Any], str, int]] = [
     # 1,000 x 0.25 + 50 x 2 dollars a million for each of two lines, half of it in a batch
     ({"batch": pa.array([True, False])}, "0.000525", 0),
-    ({"batch": pa.array([1, 0], pa.int8())}, "0.000525", 0),
-    ({"batch": pa.array([7, 0])}, "0.00035", 1),
+    ({"batch": pa.array(["Y", "N"])}, "0.000525", 0),
+    ({"batch": pa.array([8, 0])}, "0.0007", 0),
     ({"cache_hit": pa.array([True, False])}, "0.00035", 1),
+    ({"cache_hit": pa.array(["t", "f"])}, "0.00035", 1),
     # no numbers, and those that are too large to be made whole ones
     ({"output_tokens": pa.array([50.0, float("nan")])}, "0.00035", 1),
     ({"output_tokens": pa.array([50.0, float("-inf")])}, "0.00035", 1),

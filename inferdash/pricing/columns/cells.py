@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import ibis
 
-from inferdash.pricing.dialects.services import BATCHED, SAID_BESIDE, SPELLED, STANDARD, UNBATCHED
+from inferdash.pricing.dialects.services import BATCHED, SAID_BESIDE, SPELLED, STANDARD
 from inferdash.pricing.dialects.shapes import TEXTS, Path
 from inferdash.pricing.logs.values import MOST_TOKENS
 
@@ -75,9 +75,8 @@ class Column:
     def as_service(self, table: Value, role: str) -> Value:
         """The service that the value names, by its role; nothing where another reader has to say it."""
         if role == "batch":
-            said = self.of(table).cast("string")
-            named = [(said.isin(sorted(BATCHED)), "batch"), (said.isin(sorted(UNBATCHED)), STANDARD)]
-            return ibis.cases(*named, else_=ibis.null("string"))
+            said = self.of(table).cast("string").isin(sorted(BATCHED))
+            return ibis.cases((said, "batch"), else_=STANDARD)
         named = [(self.among(table, spelled), name) for name, spelled in SPELLED.items()]
         other = ibis.null("string") if role == "service" and self.form == "text" else ibis.literal(STANDARD)
         if role == "speed":

@@ -17,14 +17,10 @@ _UNSAID: Final = frozenset({"", "auto", "unspecified", "null", "none", "notavail
 """Normal forms of what leaves the service open."""
 _STARTS: Final = ("servicetier", "traffictype", "ondemand")
 """With which a value begins that repeats its name, such as ON_DEMAND_FLEX."""
-YES: Final = frozenset({"true", "True", "TRUE"})
-"""Texts by which a name says yes, whatever it asks."""
-BATCHED: Final = YES | {"1", "1.0", "t", "T", "yes", "Yes", "YES", "y", "Y", "batch"}
-"""Texts by which a name says that it was a batch, as databases and spreadsheets write yes."""
-UNBATCHED: Final = frozenset(
-    {"false", "False", "FALSE", "0", "0.0", "f", "F", "no", "No", "NO", "n", "N", "standard", ""}
-)
-"""Texts by which it says that it was none; any other may be the number of a batch."""
+YES: Final = frozenset({"true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y"})
+"""Texts by which a name says yes, as databases and spreadsheets write it."""
+BATCHED: Final = YES | {"batch"}
+"""Texts by which a name says that it was a batch; a number may be the size of one."""
 SAID_BESIDE: Final = ("fast", "batch")
 """What names such as `speed` and `usage_type` say of a service; all else that they say is of something else."""
 SPELLED: Final = {
@@ -69,19 +65,12 @@ def service_of(said: Iterable[Any], speeds: Iterable[Any], flags: Iterable[Any],
     """
     found = {_named(value) for value in said if type(value) is str and normal(value) not in _UNSAID}
     more = {value for value in speeds if value in SAID_BESIDE}
-    if [*filter(_is_batch, flags)] or batch:
+    if batch or any(value is True or (type(value) is str and value in BATCHED) for value in flags):
         more.add("batch")
     found = found - {STANDARD} | more if more else found  # a batch is one whatever tier its answers name
     if len(found) > 1:
         raise UnreadLineError("service", " and ".join(sorted(found)))
     return found.pop() if found else STANDARD
-
-
-def _is_batch(value: Any) -> bool:
-    text = value.strip() if type(value) is str else "" if value is None else str(value)
-    if text not in BATCHED and text not in UNBATCHED:
-        raise UnreadLineError("service", f"batch {text[:80]}")
-    return text in BATCHED
 
 
 def _named(value: str) -> str:
