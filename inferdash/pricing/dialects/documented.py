@@ -43,10 +43,10 @@ the declarations in `presets/usage/`.
   of a model are skipped.
 - A name that appears twice in one object with different values, or a column that appears twice, is named and not read.
 - What is billed separately from tokens, such as web searches, is not in the bill, and a note says so.
-- Where a line says which service answered it (`service_tier`, Google's `trafficType`, `speed`, `usage_type`, a column `batch`, or the
-  form of batch results with their `custom_id`), it costs what its model costs there: batch, flex, priority or fast. A
-  line of a service with unknown prices is left out and named (`scale`, provisioned throughput, `inference_geo` of the
-  US).
+- Where a line says which service answered it (`service_tier`, Google's `trafficType`, `speed`, `usage_type`, a column
+  `batch`, or the form of batch results with their `custom_id`), it costs what its model costs there: batch, flex,
+  priority or fast. A line of a service with unknown prices is left out and named (`scale`, provisioned throughput,
+  `inference_geo` of the US).
 - Cache writes kept for an hour have their own price (`write_long`); without it there is no bill.
 - A record's own cost (`cost`, `spend`, `total_cost` and the like, in dollars) is shown beside the bill.
 - In a trace, tokens per block follow from the tokens and blocks of its prompts, and the time unit from the differences
