@@ -618,3 +618,13 @@ def test_counts_that_many_makers_write_alike_are_called_none_of_theirs(usage: di
     trace = Trace(io.BytesIO(json.dumps(record).encode()))
     assert [(one.input_tokens, one.output_tokens, one.recorded) for one in trace.requests()] == [(10, 5, None)]
     assert trace.notes == ("Counts are read as those of a log without cached tokens.",)
+
+
+def test_a_row_of_helicone_with_columns_of_audio_is_read_where_they_are_0() -> None:
+    row = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200, "request_model": "gpt-5-mini",
+           "prompt_cache_read_tokens": 400, "prompt_cache_write_tokens": 0, "prompt_audio_tokens": 0,
+           "completion_audio_tokens": 0}  # fmt: skip
+    for more, read in (({}, [(1000, Split(400, 0))]), ({"completion_audio_tokens": 7}, [])):
+        trace = Trace(io.BytesIO(json.dumps(row | more).encode()))
+        assert [(one.input_tokens, one.recorded) for one in trace] == read
+        assert trace.left_out == 1 - len(read)
