@@ -626,5 +626,5 @@ def test_a_row_of_helicone_with_columns_of_audio_is_read_where_they_are_0() -> N
            "completion_audio_tokens": 0}  # fmt: skip
     for more, read in (({}, [(1000, Split(400, 0))]), ({"completion_audio_tokens": 7}, [])):
         trace = Trace(io.BytesIO(json.dumps(row | more).encode()))
-        assert [(one.input_tokens, one.recorded) for one in trace] == read
+        assert [(one.input_tokens, one.recorded) for one in trace.requests()] == read
         assert trace.left_out == 1 - len(read)
